@@ -107,7 +107,7 @@ def main() -> None:
     parts += ["## Distractors\n", "`--cover stain --distractors 4`, and the mask:\n"]
     more = images_of(mode="hard", cover="stain", distractors=4)
     parts.append(save(side_by_side([more["stacked_image"], more["cover_mask"]]), folder, "distractors"))
-    texts = [f"{row.name}={row.shown:g}" for row in DEGRADATIONS.values()]
+    texts = [f"{row.name}={row.example:g}" for row in DEGRADATIONS.values()]
     parts += ["## Degraded images\n", f"`--degrade` with {', '.join(f'`{text}`' for text in texts)}:\n"]
     worse = [images_of(mode="easy", degrade=text)["only_it_image_small"] for text in texts]
     parts.append(save(side_by_side(worse), folder, "degraded"))

@@ -30,8 +30,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "typeset",
         "brackets go with the line, whatever stands in them",
-        "chosen = next((name for name in earlier if name), start)",
-        "chosen = own",
+        "direction = next((name for name in earlier if name), start)",
+        "direction = own",
         "tests/typeset/test_bidi.py",
     ),
     M(
@@ -234,8 +234,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "typeset",
         "characters of the second face count for the first one",
-        "for number, glyph in found if glyph.face == 0)",
-        "for number, glyph in found)",
+        "for number, glyph in glyphs.items() if glyph.face == 0)",
+        "for number, glyph in glyphs.items())",
         "tests/typeset/test_shaping.py",
     ),
     M(
@@ -2269,7 +2269,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "the edges of soft covers are letters",
-        "return found | (_beside(found) & grey)",
+        "return pieces | (_beside(pieces) & grey)",
         "return found",
         "tests/pixels/test_attack.py",
     ),
@@ -2283,8 +2283,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "every face is tried",
-        "found.get(face.name, (LEAST_LIKE,))[0]",
-        "found.get(face.name, (0.0,))[0]",
+        "matches.get(face.name, (LEAST_LIKE,))[0]",
+        "matches.get(face.name, (0.0,))[0]",
         "tests/pixels/test_attack.py",
     ),
     M(
@@ -2326,8 +2326,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "a line height is never twice the right one",
-        "for one in (size, size // 2) if one",
-        "for one in (size,) if one",
+        "for candidate in (size, size // 2) if candidate",
+        "for candidate in (size,) if candidate",
         "tests/pixels/test_attack.py",
     ),
     M(

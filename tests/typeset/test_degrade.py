@@ -21,10 +21,10 @@ def test_more_of_it_changes_more_and_nothing_moves(name: str) -> None:
     row = DEGRADATIONS[name]
     plain = np.asarray(VCRTransform()(EXAMPLE)["stacked_image"]).astype(int)
     changes = []
-    less, more = (row.least + row.shown) / 2, row.shown + (row.most - row.shown) / 6
+    less, more = (row.least + row.example) / 2, row.example + (row.most - row.example) / 6
     if row.whole:
         less, more = math.floor(less), math.ceil(more)
-    for amount in (less, row.shown, more):
+    for amount in (less, row.example, more):
         worse = degrade(plain.astype(np.uint8), [(name, amount)], seed=1).astype(int)
         assert worse.shape == plain.shape
         changes.append(np.abs(worse - plain).mean())

@@ -115,7 +115,7 @@ class Typeface:
         return sha256(templates.ink.tobytes() + templates.advance.tobytes()).hexdigest()[:16]
 
     def geometry(self, baseline_row: int) -> Geometry:
-        """Return the places of lines, the first of which has its baseline at a row of the image."""
+        """Place lines so that the first has its baseline at a row of the image."""
         wide = not self.words.separator
         return Geometry(
             top=baseline_row - self.baseline,
@@ -153,9 +153,10 @@ class Typeface:
         for number in range(lines):
             top = baseline + templates.top + number * self.line_height
             band = np.zeros((rows, ink.shape[1] + columns), dtype=np.float32)
-            shown = ink[max(top, 0) : max(top + rows, 0)] // STEP
-            band[max(-top, 0) : max(-top, 0) + len(shown), -templates.left : ink.shape[1] - templates.left] = shown
-            if not shown.any():
+            line_ink = ink[max(top, 0) : max(top + rows, 0)] // STEP
+            first = max(-top, 0)
+            band[first : first + len(line_ink), -templates.left : ink.shape[1] - templates.left] = line_ink
+            if not line_ink.any():
                 continue
             pens = np.arange(ink.shape[1] - int(width.max()))
             windows = sliding_window_view(band, (rows, columns))[0, : len(pens)]
@@ -165,13 +166,13 @@ class Typeface:
             apart = np.abs(own + norm - 2.0 * common) / norm
             equal += float((width * (apart < MATCH)).max(axis=1).sum())
             alike += float((width * np.clip(1 - apart / SIMILAR, 0, 1) ** 2).max(axis=1).sum())
-            total += int((shown > PAPER // STEP).any(axis=0).sum())
+            total += int((line_ink > PAPER // STEP).any(axis=0).sum())
         return FaceMatch(equal / total, alike / total, baseline) if total else FaceMatch(0.0, 0.0, baseline)
 
 
 @lru_cache(maxsize=32)
 def _most_frequent(words: Lexicon, count: int) -> Lexicon:
-    """Return the most frequent letters of a lexicon as a lexicon of their own."""
+    """Make a lexicon of the most frequent letters of another one, all equally likely."""
     letters = character_lexicon(words.lang, words)
     order = [int(code) for code in np.argsort(-letters.log_prior, kind="stable") if letters.units[code].isalpha()]
     return make_lexicon("probes", words.lang, {letters.units[code]: 1.0 for code in order[:count]}, "")
@@ -308,7 +309,7 @@ def read_lines(
     unknown: float = math.inf,
     least: float = 0.0,
 ) -> list[tuple[CoveredLine, LineReading]]:
-    """Return the lines of a strip, and what is read in them character by character.
+    """Find the lines of a strip, and read them character by character.
 
     Args:
         ink: Darkness of an image with nothing but the strip.
@@ -348,19 +349,19 @@ def _without_false_covers(
     for rows in line.white if reading.characters else ():
         if rows.right - rows.left > doubtful:
             continue
-        shown = replace(line, white=tuple(other for other in line.white if other is not rows))
+        uncovered = replace(line, white=tuple(other for other in line.white if other is not rows))
         most = FALSE * _squares(line.cell.ink[:, rows.left : rows.right])
         if _hidden_squares(line, reading, characters, rows) <= most:
-            line = shown
+            line = uncovered
             continue
-        other = read(shown)
-        if _unexplained(shown, other) - _unexplained(line, reading) <= most:
-            line, reading = shown, other
+        other = read(uncovered)
+        if _unexplained(uncovered, other) - _unexplained(line, reading) <= most:
+            line, reading = uncovered, other
     return line, reading
 
 
 def _hidden_squares(line: CoveredLine, reading: LineReading, characters: Templates, rows: WhiteRows) -> float:
-    """Return the squared darkness that the characters read have under white rows."""
+    """Squared darkness that the characters of a reading have under white rows."""
     codes = characters.lexicon.code_of
     above, below = (max(0, row - line.baseline - characters.top) for row in (rows.above, rows.below))
     total = 0.0
@@ -400,7 +401,7 @@ class _Covered:
 def _covered(
     lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_end: str, sides: Margins, loose: int
 ) -> list[_Covered]:
-    """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer.
+    """Find the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer.
 
     ``sides`` says how far letters reach to the left and to the right.
     """
@@ -424,7 +425,7 @@ def _covered(
 
 
 def _cell(line: CoveredLine, begin: int, end: int, sides: Margins, loose: int) -> VisibleCell:
-    """Return the visible pixels of covered words; behind the last cover of a line their end is not seen."""
+    """Visible pixels of covered words; behind the last cover of a line their end is not seen."""
     covered = max((right for _, right in line.grey), default=0)
     open_end = begin < covered <= end and not line.ink[:, covered:].any()
     least = covered if open_end else end
@@ -438,7 +439,7 @@ def _text(placed: Sequence[PlacedCharacter]) -> str:
 
 
 def _units(text: str, *, wide: bool) -> list[str]:
-    """Return the words or characters of a text of several lines, with the spaces before them."""
+    """Split a text of several lines into words, or characters if it is wide, with the spaces before them."""
     if wide:
         return list(text)
     words = [f" {word}" for word in text.split()]
@@ -454,7 +455,7 @@ def _is_near(between: str, *, wide: bool) -> bool:
 
 
 def _joined(first: ReadSpan, second: ReadSpan, separator: str) -> ReadSpan:
-    """Return two covered texts as one; what is seen between them is known, so their bits add up."""
+    """Merge two covered texts of one; what is seen between them is known, so their bits add up."""
     between = "".join(_units(second.before, wide=not separator))
     return ReadSpan(
         text=first.text + between + second.text,

@@ -58,7 +58,7 @@ class LineReading(NamedTuple):
 
 @lru_cache(maxsize=16)
 def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
-    """Return the characters of a language's texts with their frequencies: letters, digits, marks and the space."""
+    """Make a lexicon of letters, digits, marks and the space, with their frequencies in a language's texts."""
     words = words or load_lexicon(lang)
     prior = np.exp(words.log_prior)
     weights: dict[str, float] = dict.fromkeys(words.alphabet, 0.0)
@@ -102,7 +102,7 @@ def read_line(
 
 
 def _least(values: Doubles, number: int) -> Ints:
-    """Return the places of the least values, in their order."""
+    """Indices of so many least values, the least one first."""
     if len(values) <= number:
         return np.argsort(values, kind="stable")
     places: Ints = np.flatnonzero(values <= np.partition(values, number - 1)[number - 1])
@@ -182,7 +182,7 @@ class _Search:
             self._push(skipped, pen + 1, -1, number, 0.0)
 
     def _unlike(self, fits: Ints, alone: Doubles, end: Ints) -> Ints:
-        """Return characters, of those of one width of which nothing is seen only the most frequent one."""
+        """Leave out characters of which nothing is seen, but for the most frequent one of each width."""
         unseen = fits[alone[fits] == 0]
         if len(unseen) < 2:
             return fits

@@ -68,12 +68,12 @@ class Energies:
         # Columns of the margins into which no template reaches are left out.
         left, right = min(cell.margins.left, -templates.left), min(cell.margins.right, columns + templates.left)
         begin, end = -templates.left - left, width - templates.left + right
-        shown = slice(cell.margins.left - left, cell.margins.left + width + right)
-        seen[first : first + height, begin:end] = cell.visible[:, shown]
-        ink[first : first + height, begin:end] = ((cell.ink // STEP) * cell.visible)[:, shown]
+        cell_columns = slice(cell.margins.left - left, cell.margins.left + width + right)
+        seen[first : first + height, begin:end] = cell.visible[:, cell_columns]
+        ink[first : first + height, begin:end] = ((cell.ink // STEP) * cell.visible)[:, cell_columns]
         top = first + cell.baseline + templates.top
         self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
-        self._known = np.zeros(width, dtype=bool)
+        self._filled = np.zeros(width, dtype=bool)
         self._square_sums: dict[bytes, Floats] = {}
         self._table = np.empty((width, len(templates.ink)), dtype=np.float32)
         self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
@@ -81,12 +81,12 @@ class Energies:
         self.pixels = _sums(seen[:, begin:end].sum(axis=0, dtype=np.float64), left, width)
 
     def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
-        """Return the energies of characters, each at its pen position; both of one shape."""
+        """Energies of characters, each at its pen position; codes, positions and energies have one shape."""
         self._fill(pens)
         return self._table[pens, codes].astype(np.float64)
 
     def all_glyphs(self, pen: int) -> Doubles:
-        """Return the energies of all characters at a pen position."""
+        """Energies of all characters at one pen position, shape (characters,)."""
         self._fill(np.array([pen]))
         energy: Doubles = self._table[pen].astype(np.float64)
         return energy
@@ -98,7 +98,7 @@ class Energies:
             energy *= -2.0
             self._add_squares(energy, self._seen[at].reshape(flat))
             self._table[at] = energy
-            self._known[at] = True
+            self._filled[at] = True
 
     def _add_squares(self, energy: Floats, seen: Floats) -> None:
         """Add the squared darkness of all characters in the pixels that are seen; a row is a pen position."""
@@ -115,7 +115,7 @@ class Energies:
             row += self._square_sums[key]
 
     def tails(self, pen: int) -> Doubles:
-        """Return the energies that all characters at a pen position have beyond the next one's."""
+        """Energies of characters' ink beyond the next pen position, shape (characters,); 0 of those without."""
         codes, first, tails, squares = self.templates.tails
         energy = np.zeros(len(self.templates.ink))
         seen, ink = self._seen[pen][:, first:].ravel(), self._ink[pen][:, first:].ravel()
@@ -124,23 +124,23 @@ class Energies:
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:
         """Yield groups of pen positions that are not in the table yet."""
-        missing, stride = np.unique(pens[~self._known[pens]]), self.templates.stride
+        missing, stride = np.unique(pens[~self._filled[pens]]), self.templates.stride
         if not len(missing):
             return
         if self._ahead:
             for rest in np.unique(missing % stride):
-                yield np.arange(rest, len(self._known), stride)
+                yield np.arange(rest, len(self._filled), stride)
             return
         first = int(missing[0])
-        if stride > 1 and (first == 0 or (first >= stride and self._known[first - stride])):
+        if stride > 1 and (first == 0 or (first >= stride and self._filled[first - stride])):
             # A text goes on there; the next places cost little beside the first one.
             ahead = np.unique(missing[:, None] + stride * np.arange(AHEAD))
-            ahead = ahead[ahead < len(self._known)]
-            missing = ahead[~self._known[ahead]]
+            ahead = ahead[ahead < len(self._filled)]
+            missing = ahead[~self._filled[ahead]]
         yield missing
 
     def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
-        """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
+        """Energies that overlaps add, by the pen position of a pair's second character; 0 for pairs of number -1."""
         overlaps, energy = self.templates.overlaps, np.zeros(len(pairs))
         touching = np.flatnonzero(pairs >= 0)
         seen = self._seen[pens[touching]][:, :, : self._overlap_columns]
@@ -150,7 +150,7 @@ class Energies:
         return energy
 
     def of_overlaps_at(self, pairs: Ints, pen: int) -> Doubles:
-        """Return the energy that overlaps add, for pairs of characters whose second one is at one pen position."""
+        """Energies that overlaps add, for pairs whose second characters are at one pen position; no number is -1."""
         overlaps, columns = self.templates.overlaps, self._overlap_columns
         seen, ink = self._seen[pen][:, :columns].ravel(), self._ink[pen][:, :columns].ravel()
         shape = len(pairs), seen.size
@@ -160,7 +160,7 @@ class Energies:
 
 
 def _sums(columns: Doubles, left: int, width: int) -> Doubles:
-    """Return the sum up to each pen position; what columns before the first and after the last have goes with these."""
+    """Sums up to each pen position; what columns before the first and after the last have goes with these."""
     sums: Doubles = np.append(0.0, np.cumsum(columns)[left : left + width])
     sums[-1] = columns.sum()
     return sums

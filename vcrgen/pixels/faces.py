@@ -41,10 +41,10 @@ class FaceFinder:
         return Typeface(name, chain.glyph, self._words, size, chain.line_height, chain.baseline)
 
     def candidates(self, ink: Gray) -> list[tuple[Typeface, int]]:
-        """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
+        """Likeliest faces of a strip, each with the row of the first baseline; the best one first."""
         ink = without_covers(ink)
         sizes = _sizes(ink)
-        found: dict[str, tuple[float, Typeface, int]] = {}
+        matches: dict[str, tuple[float, Typeface, int]] = {}
         for columns in (FIRST_COLUMNS, MATCHED_COLUMNS):  # the first ones may be covered
             for size in sizes:
                 for font in self._fonts:
@@ -53,16 +53,16 @@ class FaceFinder:
                     if match.equal >= SURE:
                         return [(face, match.baseline)]
                     likeness = match.equal + match.alike
-                    if likeness > found.get(face.name, (LEAST_LIKE,))[0]:
-                        found[face.name] = likeness, face, match.baseline
-            if any(likeness >= SURE for likeness, _, _ in found.values()):
+                    if likeness > matches.get(face.name, (LEAST_LIKE,))[0]:
+                        matches[face.name] = likeness, face, match.baseline
+            if any(likeness >= SURE for likeness, _, _ in matches.values()):
                 break
-        best = sorted(found.values(), key=lambda one: -one[0])[:CANDIDATES]
+        best = sorted(matches.values(), key=lambda entry: -entry[0])[:CANDIDATES]
         return [(face, baseline) for _, face, baseline in best]
 
 
 def _sizes(ink: Gray) -> list[int]:
-    """Return the font sizes whose line heights agree best with the rows of a strip; all, if there may be one line."""
+    """Font sizes (px) whose line heights agree best with the rows of a strip; of one line, all near its height, too."""
     rows = (ink > PAPER).sum(axis=1).astype(np.float64)
     rows -= rows.mean()
     filled = np.flatnonzero((ink > PAPER).any(axis=1))
@@ -74,9 +74,11 @@ def _sizes(ink: Gray) -> list[int]:
         if likeness[pitch] >= max(likeness[pitch - 1], likeness[pitch + 1])
     }
     sizes = {line_height(size): size for size in range(LEAST_SIZE, MOST_SIZE + 1)}
-    found = [sizes[pitch] for pitch in sorted(peaks, key=lambda pitch: -peaks[pitch]) if pitch in sizes][:SIZES]
+    likeliest = [sizes[pitch] for pitch in sorted(peaks, key=lambda pitch: -peaks[pitch]) if pitch in sizes][:SIZES]
     # Twice a line height may agree best, too.
-    likely = dict.fromkeys(one for size in found for one in (size, size // 2) if one >= LEAST_SIZE)
-    if height < 1.7 * (found[0] if found else height):  # one line
+    likely = dict.fromkeys(
+        candidate for size in likeliest for candidate in (size, size // 2) if candidate >= LEAST_SIZE
+    )
+    if height < 1.7 * (likeliest[0] if likeliest else height):  # one line
         likely |= dict.fromkeys(range(max(LEAST_SIZE, height - 4), min(MOST_SIZE, height + 8) + 1))
     return list(likely)

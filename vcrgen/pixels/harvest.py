@@ -56,24 +56,24 @@ class _Image(NamedTuple):
 
 
 def harvest(face: Typeface, strips: Sequence[tuple[Gray, int]]) -> Typeface:
-    """Return a face whose glyphs are cut out of strips, and those of a look-alike for characters that do not occur.
+    """Make a face whose glyphs are cut out of strips, and those of a look-alike for characters that do not occur.
 
     Args:
         face: The look-alike, in the size of the strips.
         strips: Darkness of images with nothing but a strip, and the row of the first baseline.
     """
     labels = _Labels(face)
-    found = _with_glyphs(face, labels.soft_glyph)
+    harvested = _with_glyphs(face, labels.soft_glyph)
     for sigma in ROUNDS:
         images: list[_Image] = []
         for ink, baseline in strips:
             covers, page = find_covers(ink), np.pad(ink, BEYOND + face.line_height)
             seen, unknown = (_soft(ink), math.inf) if sigma == ROUNDS[0] else (ink, UNKNOWN_COLUMN)
-            for line, reading in read_lines(seen, seen, covers, found, baseline, sigma, unknown):
+            for line, reading in read_lines(seen, seen, covers, harvested, baseline, sigma, unknown):
                 images += _occurrences(page, line, reading) if reading.fit >= LEAST_READ else ()
-        glyphs = _glyphs(labels.of(images), face)
-        found = _with_glyphs(face, partial(_own_glyph, glyphs, face))
-    return replace(found, name=f"glyphs {found.digest}, like {face.name}")
+        glyphs = _glyphs(labels.by_character(images), face)
+        harvested = _with_glyphs(face, partial(_own_glyph, glyphs, face))
+    return replace(harvested, name=f"glyphs {harvested.digest}, like {face.name}")
 
 
 def _with_glyphs(face: Typeface, glyph: Callable[[str], Glyph | None]) -> Typeface:
@@ -110,41 +110,41 @@ def _occurrences(page: Gray, line: CoveredLine, reading: LineReading) -> Iterabl
 
 
 def _with_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]:
-    """Return characters, and holes where there are none between them."""
-    found = []
+    """Put holes between characters where none is read."""
+    separated = []
     for character, after in zip_longest(placed, placed[1:]):
         hole = after.begin - character.end if after else 0
-        found.append(character if hole > LOOSE else character._replace(end=character.end + hole))
+        separated.append(character if hole > LOOSE else character._replace(end=character.end + hole))
         if after and hole > LOOSE:
-            found.append(PlacedCharacter(HOLE, character.end, after.begin))
-    return found
+            separated.append(PlacedCharacter(HOLE, character.end, after.begin))
+    return separated
 
 
 def _with_wide_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]:
-    """Return characters with holes that include the marks beside them, which may be strokes of the same glyph."""
-    found: list[PlacedCharacter] = []
+    """Widen holes: they include the marks beside them, which may be strokes of the same glyph."""
+    widened: list[PlacedCharacter] = []
     for character in placed:
         mark = not character.text.isalnum() and character.text != " "
         if (
-            found
+            widened
             and mark
-            and found[-1].text != " "
-            and not found[-1].text.isalnum()
-            and HOLE in found[-1].text + character.text
+            and widened[-1].text != " "
+            and not widened[-1].text.isalnum()
+            and HOLE in widened[-1].text + character.text
         ):
-            found[-1] = PlacedCharacter(HOLE, found[-1].begin, character.end)
+            widened[-1] = PlacedCharacter(HOLE, widened[-1].begin, character.end)
         else:
-            found.append(character)
-    return found
+            widened.append(character)
+    return widened
 
 
 def _with_early_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]:
-    """Return characters with holes that begin a column earlier after spaces, as glyphs begin with a blank one."""
-    found: list[PlacedCharacter] = []
+    """Begin holes a column earlier after spaces, as glyphs begin with a blank one."""
+    shifted: list[PlacedCharacter] = []
     for character in placed:
-        early = character.text == HOLE and found and found[-1].text == " "
-        found.append(character._replace(begin=character.begin - 1) if early else character)
-    return found
+        early = character.text == HOLE and shifted and shifted[-1].text == " "
+        shifted.append(character._replace(begin=character.begin - 1) if early else character)
+    return shifted
 
 
 class _Labels:
@@ -161,7 +161,7 @@ class _Labels:
         self._spaced = bool(face.words.separator)
 
     def soft_glyph(self, text: str) -> Glyph | None:
-        """Return a blurred glyph of the look-alike."""
+        """Glyph of the look-alike, blurred by about a pixel; None if it has none."""
         glyph = self._face.glyph(text)
         if glyph is None or not glyph.ink.size:
             return glyph
@@ -171,19 +171,19 @@ class _Labels:
     def _soft_templates(self) -> Templates:
         return Templates(self.soft_glyph, self._alphabet)
 
-    def of(self, images: Sequence[_Image]) -> dict[str, list[_Image]]:
-        """Return the images of each character; of several groups of equal images the largest."""
+    def by_character(self, images: Sequence[_Image]) -> dict[str, list[_Image]]:
+        """Group images by the character that they show; of several groups of equal images the largest counts."""
         widths = {image.ink.shape[1] for image in images}
-        found: dict[str, list[_Image]] = {}
+        groups: dict[str, list[_Image]] = {}
         for width in sorted(widths):
             for group in _groups([image for image in images if image.ink.shape[1] == width]):
                 text = self._text(group)
-                if text and len(group) > len(found.get(text, ())):
-                    found[text] = group
-        return found
+                if text and len(group) > len(groups.get(text, ())):
+                    groups[text] = group
+        return groups
 
     def _text(self, group: Sequence[_Image]) -> str:
-        """Return the character of equal images; empty if none is likely."""
+        """Tell which character equal images show; empty if none is likely."""
         ink = _soft(group[0].ink)[BEYOND:-BEYOND, BEYOND:-BEYOND]
         if not ink.any():
             return " "
@@ -202,22 +202,22 @@ class _Labels:
         words = sorted({image.word for image in group if image.word.count(HOLE) == 1})[:MOST_WORDS]
         if self._spaced:
             likely = {
-                text: value + sum(self._word(word.replace(HOLE, text)) for word in words)
+                text: value + sum(self._log_probability(word.replace(HOLE, text)) for word in words)
                 for text, value in likely.items()
             }
-        found = max(likely, key=lambda text: likely[text], default="")
-        sure = 2 * reads[""] < len(group) or any(self._is_known(word.replace(HOLE, found)) for word in words)
-        return found if sure else ""
+        best = max(likely, key=lambda text: likely[text], default="")
+        sure = 2 * reads[""] < len(group) or any(self._is_known(word.replace(HOLE, best)) for word in words)
+        return best if sure else ""
 
     def _is_known(self, word: str) -> bool:
         return word.strip(MARKS) in self._words or word.strip(MARKS).isdecimal()
 
-    def _word(self, word: str) -> float:
-        """Return the log probability of a word."""
+    def _log_probability(self, word: str) -> float:
+        """Natural logarithm of a word's probability; each letter of a word that is not in the lexicon costs some."""
         word = word.strip(MARKS)
         unknown = UNKNOWN + LETTER * len(word)
-        known: float = self._words.get(word, unknown)
-        return max(unknown, known)
+        listed: float = self._words.get(word, unknown)
+        return max(unknown, listed)
 
 
 def _groups(images: Sequence[_Image]) -> Iterable[list[_Image]]:
@@ -235,7 +235,7 @@ def _groups(images: Sequence[_Image]) -> Iterable[list[_Image]]:
 
 
 def _glyphs(images: Mapping[str, Sequence[_Image]], face: Typeface) -> dict[str, Glyph]:
-    """Return the glyph of each character."""
+    """Cut the glyph of each character out of the median of its images, without what is its neighbours'."""
     cores = {text: _middle([image.ink[:, BEYOND:-BEYOND] for image in own]) for text, own in images.items()}
     glyphs = {}
     for text, own in images.items():
@@ -261,14 +261,14 @@ def _low(inks: Sequence[Gray]) -> Gray:
 
 
 def _rest(ink: Gray, core: Gray) -> Gray:
-    """Return the ink beside a glyph without that of the neighbour."""
+    """Take the neighbour's ink from that beside a glyph."""
     rest = ink.astype(np.int16)
     rest[:, : core.shape[1]] -= core
     return rest.clip(0).astype(np.uint8)
 
 
 def _cut(ink: Gray, baseline: int) -> Glyph:
-    """Return the glyph of an image with margins."""
+    """Crop an image with margins of `BEYOND` to its ink."""
     advance = ink.shape[1] - 2 * BEYOND
     rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
     if not len(rows):

@@ -94,11 +94,11 @@ class Lexicon:
         """The pairs of adjacent characters, shape (2, pairs); any two, if units are characters of a small alphabet."""
         count = len(self.alphabet)
         if self.codes.shape[1] == 1:
-            known = np.arange(count * count if count <= MAX_PAIRED else 0)
+            pair_codes = np.arange(count * count if count <= MAX_PAIRED else 0)
         else:
             inside = self.codes[:, 1:] >= 0
-            known = np.unique(self.codes[:, :-1][inside].astype(np.int64) * count + self.codes[:, 1:][inside])
-        return np.stack(np.divmod(known, count))
+            pair_codes = np.unique(self.codes[:, :-1][inside].astype(np.int64) * count + self.codes[:, 1:][inside])
+        return np.stack(np.divmod(pair_codes, count))
 
     @cached_property
     def tree(self) -> tuple[Level, ...]:
@@ -138,7 +138,7 @@ def make_lexicon(name: str, lang: str, weights: Mapping[str, float], separator: 
 
 @lru_cache(maxsize=16)
 def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None) -> Lexicon:
-    """Return the lexicon of a language.
+    """Load the lexicon of a language from ``wordfreq`` or a word list.
 
     Args:
         lang: Language code.
@@ -214,7 +214,7 @@ def _most_frequent(
 
 
 def _word_weights(counts: Mapping[str, float], size: int, script: str) -> dict[str, float]:
-    """Return the weights of the forms of the most frequent words of letters."""
+    """Weights of the most frequent words of letters, each in its `FORMS`."""
     weights: defaultdict[str, float] = defaultdict(float)
     for word, count in _most_frequent(counts, size, lambda word: _is_word(word, script)):
         weights[word] += FORMS["lower"] * count
@@ -232,7 +232,7 @@ def _is_word(word: str, script: str) -> bool:
 
 
 def _character_weights(lang: str, counts: Mapping[str, float], size: int) -> dict[str, float]:
-    """Return the weights of the most frequent characters of the language's scripts."""
+    """Weights of the most frequent characters of the language's scripts; with the space, where its texts have some."""
     row = language_row(lang)
     scripts = tuple({row.script, *row.other_scripts})
     scripts += ("IDEOGRAPHIC ITERATION MARK",) if "HIRAGANA" in scripts else ()

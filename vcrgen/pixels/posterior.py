@@ -40,7 +40,7 @@ def visible_cells(
     layers: InkLayers,
     baseline: int,
 ) -> tuple[VisibleCell, ...]:
-    """Return the visible pixels of a span's cells.
+    """Cut the visible pixels of each cell of a span out of a strip.
 
     Args:
         templates: Lexicon and fonts.
@@ -56,7 +56,7 @@ def visible_cells(
 def visible_cell(
     templates: Templates, strip: npt.NDArray[np.uint8], hidden: Bools, cell: Cell, baseline: int
 ) -> VisibleCell:
-    """Return the visible pixels of a cell of a span: all that the ink of any text of the lexicon could reach.
+    """Cut the visible pixels of a cell out of a strip: all that the ink of any text of the lexicon could reach.
 
     Args:
         templates: Lexicon and fonts.
@@ -68,12 +68,12 @@ def visible_cell(
     x0, y0, x1, y1 = cell.line_box
     margins = templates.margins(y1 - y0, baseline)
     window = Box(x0 - margins.left, y0 - margins.above, x1 + margins.right, y1 + margins.below)
-    shown = window.within(strip.shape[1], strip.shape[0])
-    place = Box(shown.x0 - window.x0, shown.y0 - window.y0, shown.x1 - window.x0, shown.y1 - window.y0).area
+    inside = window.within(strip.shape[1], strip.shape[0])
+    place = Box(inside.x0 - window.x0, inside.y0 - window.y0, inside.x1 - window.x0, inside.y1 - window.y0).area
     shape = window.y1 - window.y0, window.x1 - window.x0
     ink, visible = np.zeros(shape, dtype=np.uint8), np.zeros(shape, dtype=bool)
-    visible[place] = ~hidden[shown.area]
-    ink[place] = (WHITE - strip[shown.area]) * visible[place]
+    visible[place] = ~hidden[inside.area]
+    ink[place] = (WHITE - strip[inside.area]) * visible[place]
     return VisibleCell(ink, visible, margins.above + baseline, margins=margins)
 
 
@@ -96,7 +96,7 @@ class Reading:
 def lower_bound(
     templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float = SIGMA
 ) -> float:
-    """Return a quick lower bound of a span's bits: its units are uncertain, their places and widths are known.
+    """Quick lower bound of a span's bits: its units are uncertain, their places and widths are known.
 
     Args:
         templates: Lexicon and fonts.
@@ -135,7 +135,7 @@ def unit_posteriors(
 
 
 def _scale(sigma: float) -> float:
-    """Return the energy of one nat."""
+    """Energy of one nat, in squared steps of darkness."""
     return 2.0 * (sigma / STEP) ** 2
 
 
@@ -150,7 +150,7 @@ def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _unit_energies(templates: Templates, energies: Energies, units: Ints, pen: int) -> Doubles:
-    """Return the energies of units at one pen position."""
+    """Energies of units at one pen position, with the overlaps of their characters, shape (units,)."""
     codes = templates.lexicon.codes[units].astype(np.intp)
     codes = codes[:, : int((codes >= 0).sum(axis=1).max())]
     advance = np.where(codes >= 0, templates.advance[codes], 0)
@@ -170,7 +170,7 @@ def _unit_energies(templates: Templates, energies: Energies, units: Ints, pen: i
 def read_span(
     templates: Templates, cells: Sequence[VisibleCell], words: int | Collection[int] | None = 5, sigma: float = SIGMA
 ) -> Reading:
-    """Return the posterior of a span: its most probable text and its entropy.
+    """Read a span: its most probable text, and the entropy of its posterior.
 
     Args:
         templates: Lexicon and fonts.
@@ -190,7 +190,7 @@ def read_span(
 def most_probable(
     templates: Templates, energies: Sequence[Energies], end_of: Callable[[float], State | None]
 ) -> Reading:
-    """Return the most probable text of a span.
+    """Most probable text of a span; an empty one with a fit of 0, if no text fills the cells.
 
     Args:
         templates: Lexicon and fonts.
@@ -264,7 +264,7 @@ class Lattice:
         self._most = max(counts) if counts else None
 
     def end(self) -> State | None:
-        """Return the texts that fill all cells; None if there is none."""
+        """Texts that fill all cells; None if there is none."""
         states = {0: State(0.0, 0.0, 0.0, (), 0.0)}
         for number, (energies, cell) in enumerate(zip(self._energies, self._cells, strict=True)):
             if number:
@@ -274,7 +274,7 @@ class Lattice:
         return merge(ends) if ends else None
 
     def _through(self, energies: Energies, cell: VisibleCell, states: dict[int, State]) -> dict[int, State]:
-        """Return the texts at the end of a cell by their number of units, given those at its start."""
+        """Texts at the end of a cell by their number of units, given those at its start."""
         waiting: dict[int, dict[int, list[State]]] = {0: {count: [state] for count, state in states.items()}}
         ends: dict[int, list[State]] = {}
         top = {count: state.weight for count, state in states.items()}
@@ -297,7 +297,7 @@ class Lattice:
         return {count: merge(arrived) for count, arrived in ends.items()}
 
     def _next_line(self, state: State) -> State:
-        """Return texts with the space that a line's end stands for, if spaces are units."""
+        """Add the space that a line's end stands for, if spaces are units."""
         space = "" if self._templates.lexicon.separator else self._templates.lexicon.line_end
         return state._replace(units=(*state.units, space)) if space and state.units[-1] != space else state
 
@@ -311,13 +311,13 @@ class Lattice:
         )
 
     def _edges(self, energies: Energies, cell: VisibleCell, pen: int) -> list[_Edge]:
-        """Return the units from a pen position on, by their ends."""
-        found = self._units_from(energies, cell, pen)
-        if not len(found.unit):
+        """Edges from a pen position on, one for all units that end at the same place."""
+        matches = self._units_from(energies, cell, pen)
+        if not len(matches.unit):
             return []
-        weight = self._templates.lexicon.log_prior[found.unit] + self._log_likelihood(energies, cell, pen, found)
-        order = np.argsort(found.end, kind="stable")
-        ends, starts = np.unique(found.end[order], return_index=True)
+        weight = self._templates.lexicon.log_prior[matches.unit] + self._log_likelihood(energies, cell, pen, matches)
+        order = np.argsort(matches.end, kind="stable")
+        ends, starts = np.unique(matches.end[order], return_index=True)
         edges = []
         for end, group in zip(ends.tolist(), np.split(order, starts[1:]), strict=True):
             own = weight[group]
@@ -329,19 +329,19 @@ class Lattice:
                     total,
                     entropy_of(own),
                     float(own[best]),
-                    int(found.unit[group[best]]),
-                    float(-found.energy[group[best]]),
+                    int(matches.unit[group[best]]),
+                    float(-matches.energy[group[best]]),
                 )
             )
         return edges
 
-    def _log_likelihood(self, energies: Energies, cell: VisibleCell, pen: int, found: _UnitMatches) -> Doubles:
-        """Return the logarithm of the likelihood of units that begin at a pen position.
+    def _log_likelihood(self, energies: Energies, cell: VisibleCell, pen: int, matches: _UnitMatches) -> Doubles:
+        """Logarithm of the likelihood of units that begin at a pen position.
 
         So that texts of different lengths compare: less the squares of all pixels up to the next pen position.
         """
-        after = np.minimum(found.end + self._templates.space, cell.width)
-        weight: Doubles = -(found.energy + energies.squares[after] - energies.squares[pen]) / self._scale
+        after = np.minimum(matches.end + self._templates.space, cell.width)
+        weight: Doubles = -(matches.energy + energies.squares[after] - energies.squares[pen]) / self._scale
         return weight
 
     def _units_from(self, energies: Energies, cell: VisibleCell, pen: int) -> _UnitMatches:
@@ -350,7 +350,7 @@ class Lattice:
         nodes = np.arange(len(tree[0].code), dtype=np.intp)
         before, begin = np.full(len(nodes), -1, dtype=np.intp), np.full(len(nodes), pen, dtype=np.intp)
         energy = np.zeros(len(nodes))
-        found = []
+        matches = []
         for depth, level in enumerate(tree):
             code = level.code[nodes]
             end = begin + templates.advance[code]
@@ -363,16 +363,16 @@ class Lattice:
             nodes, code, end, energy = nodes[good[explains]], code[explains], end[explains], energy[explains]
             unit = level.unit[nodes]
             whole = np.flatnonzero(unit >= 0)
-            found.append(_UnitMatches(unit[whole], end[whole], energy[whole]))
+            matches.append(_UnitMatches(unit[whole], end[whole], energy[whole]))
             parent, nodes = _children(level, nodes)
             if not len(nodes):
                 break
             before, begin, energy = code[parent], end[parent], energy[parent]
-        units, ends, sums = zip(*found, strict=True)
+        units, ends, sums = zip(*matches, strict=True)
         return _UnitMatches(np.concatenate(units), np.concatenate(ends), np.concatenate(sums))
 
     def _residual(self, energies: Energies, pen: int, end: Ints, energy: Doubles) -> Doubles:
-        """Return the squared differences in the columns of beginnings of units, less those that noise makes.
+        """Squared differences in the columns of beginnings of units, less those that noise makes.
 
         Columns into which the next glyph may reach are left out, so the result is rather too small.
         """
@@ -391,14 +391,14 @@ class _UnitMatches(NamedTuple):
 
 
 def _children(level: Level, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return the children of nodes: the position of each one's parent in ``nodes``, and their own numbers."""
+    """Children of nodes: the position of each one's parent in ``nodes``, and their own numbers."""
     first, count = level.first[nodes], level.first[nodes + 1] - level.first[nodes]
     parent = np.repeat(np.arange(len(nodes)), count)
     return parent, np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count) + first[parent]
 
 
 def merge(states: Sequence[State]) -> State:
-    """Return all texts of several groups without a common text."""
+    """Join groups of texts, of which no two have a text in common."""
     if len(states) == 1:
         return states[0]
     weights = np.array([state.weight for state in states])
@@ -410,6 +410,6 @@ def merge(states: Sequence[State]) -> State:
 
 
 def _log_sum(log_weights: Doubles) -> float:
-    """Return the logarithm of a sum, given the logarithms of its terms."""
+    """Logarithm of a sum, given the logarithms of its terms."""
     top = float(log_weights.max())
     return top + math.log(float(np.exp(log_weights - top).sum()))

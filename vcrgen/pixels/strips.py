@@ -92,7 +92,7 @@ class CoveredLine:
         return VisibleCell(self.ink * visible, visible, self.baseline)
 
     def cell_of(self, begin: int, end: int, sides: Margins, loose: int) -> VisibleCell:
-        """Return the visible pixels of a text, and of those around it the ones into which its letters may reach.
+        """Cut out the visible pixels of a text, and those around it into which its letters may reach.
 
         Args:
             begin: Its first pen position.
@@ -121,7 +121,7 @@ class CoveredLine:
 
 
 def find_covers(ink: Gray) -> Bools:
-    """Return the pixels of covers, but for white rows: of shades that fill squares, and of larger grey squares."""
+    """Mask the pixels of covers, but for white rows: of shades that fill squares, and of larger grey squares."""
     low, high = (_over_squares(ink, PATCH, worst) for worst in (np.minimum, np.maximum))
     shades, counts = np.unique(low[(low == high) & (low > PAPER) & (low < 250)], return_counts=True)
     return np.isin(ink, shades[counts >= LEAST_PATCHES]) | _textured(ink)
@@ -130,7 +130,7 @@ def find_covers(ink: Gray) -> Bools:
 def covered_lines(
     ink: Gray, clean: Gray, covers: Bools, geometry: Geometry, bleed: tuple[int, int]
 ) -> list[CoveredLine]:
-    """Return the lines of an image.
+    """Cut an image into its lines, and find what covers hide of each.
 
     Args:
         ink: Darkness of the image, shape (height, width), in which there is nothing but the strip.
@@ -170,7 +170,7 @@ def _surroundings(
     has_previous: bool,
     has_next: bool,
 ) -> VisibleCell:
-    """Return the visible pixels of a line and of the rows above and below it into which its letters may reach."""
+    """Visible pixels of a line and of the rows above and below it into which its letters may reach."""
     below, above = bleed  # rows of a line into which its neighbours' letters reach: the previous one's reach down
     rows = np.arange(top - above, top + geometry.line_height + below)
     inside = (rows >= 0) & (rows < len(ink))
@@ -189,7 +189,7 @@ def _surroundings(
 
 
 def _with_common_rows(lines: Sequence[CoveredLine], doubtful: float) -> list[CoveredLine]:
-    """Return lines whose white rows hide at least what most of them do, as beside some of them marks look uncovered."""
+    """Widen white rows to those that most of them hide, as beside some of them marks look uncovered."""
     above: Counter[int] = Counter()
     below: Counter[int] = Counter()
     for line in lines:
@@ -209,13 +209,13 @@ def _with_common_rows(lines: Sequence[CoveredLine], doubtful: float) -> list[Cov
 
 
 def without_covers(ink: Gray) -> Gray:
-    """Return the darkness of an image without that of covers, but for white rows."""
+    """Clear the pixels of covers in the darkness of an image, but for white rows."""
     letters: Gray = ink * ~find_covers(ink)
     return letters
 
 
 def without_noise(ink: Gray, sigma: float) -> tuple[Gray, Gray]:
-    """Return the darkness of an image without noise: first on paper only, then near letters, too.
+    """Clear noise in the darkness of an image: in the first result on paper only, in the second near letters, too.
 
     Args:
         ink: Darkness of the image.
@@ -230,18 +230,18 @@ def without_noise(ink: Gray, sigma: float) -> tuple[Gray, Gray]:
 
 
 def _textured(ink: Gray) -> Bools:
-    """Return the pixels of covers of several shades; of letters at their edges the pixels directly beside them, too."""
+    """Mask the pixels of covers of several shades; of letters at their edges the pixels directly beside them, too."""
     grey = (ink > PAPER) & (ink <= DARKEST)
-    whole, found, parts = (
+    whole, pieces, parts = (
         _spread(_over_squares(grey, size, np.minimum), size, ink.shape) for size in (TEXTURE, PIECE, PART)
     )
     if not whole.any():
         return whole
     for _ in range(LONGEST_PART):
-        if not ((wider := _beside(found) & parts) & ~found).any():
+        if not ((wider := _beside(pieces) & parts) & ~pieces).any():
             break
-        found |= wider
-    return found | (_beside(found) & grey)
+        pieces |= wider
+    return pieces | (_beside(pieces) & grey)
 
 
 def _over_squares(values: npt.NDArray[Any], size: int, join: np.ufunc) -> npt.NDArray[Any]:
@@ -255,7 +255,7 @@ def _over_squares(values: npt.NDArray[Any], size: int, join: np.ufunc) -> npt.ND
 
 
 def _spread(corners: Bools, size: int, shape: tuple[int, ...]) -> Bools:
-    """Return the pixels of squares, given by their first row and column."""
+    """Mask the pixels of squares, given by their first row and column."""
     rows = np.zeros((shape[0], corners.shape[1]), dtype=bool)
     mask = np.zeros(shape, dtype=bool)
     for at in range(size):
@@ -266,21 +266,21 @@ def _spread(corners: Bools, size: int, shape: tuple[int, ...]) -> Bools:
 
 
 def _beside(mask: Bools) -> Bools:
-    """Return the pixels of a mask, and those directly beside them."""
+    """Widen a mask by the pixels directly beside it."""
     return _over_squares(np.pad(mask, 1), 3, np.maximum)
 
 
 def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:
-    """Return the stretches of columns in which most letters' middle is hidden."""
+    """Stretches of columns in which most letters' middle is hidden."""
     row: Bools = hidden[geometry.baseline - geometry.middle]
     return [(first, last) for first, last in _runs(row) if last - first >= LEAST_RUN]
 
 
 def _white_rows(ink: Gray, geometry: Geometry) -> list[WhiteRows]:
-    """Return the white rows through letters."""
+    """Find rows without ink through the middle of letters that have ink above and below."""
     middle, half = geometry.baseline - geometry.middle, max(1, round(HALF_BAND * geometry.size))
     dark = ink > PAPER
-    found = []
+    white = []
     blank = dark[middle - half : middle + half + 1].max(axis=0) == 0
     for first, last in _runs(blank):
         columns = np.flatnonzero(dark[:, first:last].any(axis=0))
@@ -298,11 +298,11 @@ def _white_rows(ink: Gray, geometry: Geometry) -> list[WhiteRows]:
         inner = box[:, edge : right - left - edge]
         rows = np.flatnonzero(inner.mean(axis=1) > LEAST_ROW)
         above, below = rows[rows < middle].max(initial=-1) + 1, rows[rows > middle].min(initial=len(ink))
-        found.append(WhiteRows(first, last, int(above), int(below)))
-    return found
+        white.append(WhiteRows(first, last, int(above), int(below)))
+    return white
 
 
 def _runs(flags: Bools) -> list[tuple[int, int]]:
-    """Return the stretches of true values."""
+    """Stretches of true values: the first index, and that after the last one."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -87,7 +87,7 @@ class Templates:
             image[y : y + rows, x : x + columns] = glyph.ink
 
     def margins(self, line_height: int, baseline: int) -> Margins:
-        """Return how far the characters reach beyond a line and their pen positions."""
+        """How far the characters reach beyond a line and their pen positions."""
         lowest = self.top + self.ink.shape[1]
         return Margins(-self.left, max(0, -self.top - baseline), self.overhang, max(0, lowest + baseline - line_height))
 
@@ -134,7 +134,7 @@ class Templates:
         return order, self.widths[order]
 
     def units_of_width(self, width: int) -> Ints:
-        """Return the units of an advance, by their number."""
+        """Numbers of the units with an advance of so many pixels."""
         order, widths = self._by_width
         first, last = np.searchsorted(widths, [width, width + 1])
         return order[first:last]
@@ -155,19 +155,19 @@ class Templates:
         return Overlaps(index, (both * both - a * a - b * b).astype(np.float32), (both - a - b).astype(np.float32))
 
     def _tails_and_heads(self, first: set[int]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """Return ends and beginnings of all characters around the next one's and their own pen position."""
+        """Ends and beginnings of all characters around the next one's and their own pen position."""
         right = np.flatnonzero(self.ink.any(axis=(0, 1))).max(initial=0) + self.left + 1
         least = min((int(self.advance[code]) for code in first if self.advance[code]), default=0)
         at = np.arange(self.left, max(self.left + 1, right - least))  # columns from the second pen position
         columns = self.advance[:, None] + at - self.left
-        known = columns < self.ink.shape[2]
-        tails = np.take_along_axis(self.ink, np.where(known, columns, 0)[:, None, :], axis=2) * known[:, None, :]
+        inside = columns < self.ink.shape[2]
+        tails = np.take_along_axis(self.ink, np.where(inside, columns, 0)[:, None, :], axis=2) * inside[:, None, :]
         used = np.flatnonzero(tails.any(axis=(0, 1))).max(initial=0) + 1
         return tails[:, :, :used], self.ink[:, :, :used]
 
 
 def entropy_of(log_weights: Doubles) -> float:
-    """Return the entropy in nats of a distribution, given the logarithms of its weights."""
+    """Entropy in nats of a distribution, given the logarithms of its weights, which need not sum to 1."""
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
     return float(-(weights * np.log(np.maximum(weights, 1e-300))).sum())

@@ -92,20 +92,20 @@ class Captions:
         self._words: dict[str, Rule] = {}
         self._scenes: dict[str, list[_Line]] = {}
         facts = {kind: _ALWAYS | set(record.names()) for kind, record in kinds.items()} | {_ANY: _ALWAYS}
-        used, section, known = [], "", set[str]()
+        used, section, names = [], "", set[str]()
         for number, line in _lines(text):
             parser = TemplateParser(f"{file}, line {number}")
             if match := _SECTION.fullmatch(line):
                 section = match[1]
                 if section not in _OWN and section not in facts:
                     raise parser.error(f"there is no scene {section!r}")
-                known = set(facts.get(section, _ALWAYS))
+                names = set(facts.get(section, _ALWAYS))
                 if section in facts:
                     self._scenes[section] = []
             else:
                 named = self._read(parser, section, line)
-                used += [(parser, *use) for use in parser.references if use[1] or use[0] not in known | named]
-                known |= named if section in facts else set()
+                used += [(parser, *use) for use in parser.references if use[1] or use[0] not in names | named]
+                names |= named if section in facts else set()
         for parser, name, values in used:
             if name not in self._words:
                 raise parser.error(f"nothing is called {name!r}")
@@ -150,7 +150,7 @@ class Captions:
         return re.compile(rf"(?<!\w){re.escape(first)} {pattern}", re.IGNORECASE), joined
 
     def render(self, kind: str, facts: Facts, rng: Random, turn: int) -> str:
-        """Return a caption of one to four sentences.
+        """Compose a caption of one to four sentences.
 
         Args:
             kind: Of the scene.
@@ -160,10 +160,10 @@ class Captions:
         """
         names = {"season": None, "earliest": 1962} | {name: getattr(facts, name) for name in facts.names()}
         expansion = Expansion(self._words, rng, names, self._settings["comma"])
-        found = self._sentences(expansion, kind)
-        sentences = [rng.choice(found["-"])]
-        wanted = rng.choices((0, 1, 2, 3), (26, 42, 24, 8))[0]
-        more = rng.sample(found["+"], min(wanted, len(found["+"])))
+        candidates = self._sentences(expansion, kind)
+        sentences = [rng.choice(candidates["-"])]
+        count = rng.choices((0, 1, 2, 3), (26, 42, 24, 8))[0]
+        more = rng.sample(candidates["+"], min(count, len(candidates["+"])))
         if more and rng.random() < 0.5:
             more[-1] = rng.choice(self._sentences(expansion, _ANY, "*")["*"])
         # A few captions run on: the layout has to cut them at its last line.
@@ -181,16 +181,16 @@ class Captions:
 
     def _sentences(self, expansion: Expansion, section: str, signs: str = "-+") -> dict[str, list[str]]:
         """Expand all sentences with the given signs, in the order of their lines, and return them by sign."""
-        found: dict[str, list[str]] = {sign: [] for sign in signs}
+        sentences: dict[str, list[str]] = {sign: [] for sign in signs}
         for line in self._scenes[section]:
             try:
                 if line.sign.isidentifier():
                     expansion.names[line.sign] = line.text.expand(expansion)
-                elif line.sign in found and (line.condition is None or line.condition.expand(expansion)):
-                    found[line.sign].append(self._joined(str(line.text.expand(expansion))))
+                elif line.sign in sentences and (line.condition is None or line.condition.expand(expansion)):
+                    sentences[line.sign].append(self._joined(str(line.text.expand(expansion))))
             except (TypeError, IndexError, RecursionError) as error:
                 raise line.parser.error(f"this cannot be expanded ({error})") from None
-        return found
+        return sentences
 
     def _joined(self, text: str) -> str:
         if "~" in text:

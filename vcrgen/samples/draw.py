@@ -22,44 +22,44 @@ _SCALE = 2
 
 
 def colours(codes: str) -> tuple[RGB, ...]:
-    """Return the colours of a text such as "ac3e36 3a5c84"."""
+    """Parse the colours of a text such as "ac3e36 3a5c84"."""
     return tuple((r, g, b) for r, g, b in map(bytes.fromhex, codes.split()))
 
 
 def mix(first: RGB, second: RGB, share: float) -> RGB:
-    """Return the colour `share` (0..1) of the way from `first` to `second`."""
+    """Colour `share` (0..1) of the way from `first` to `second`."""
     r, g, b = (round(p + (q - p) * share) for p, q in zip(first, second, strict=True))
     return r, g, b
 
 
 def darker(colour: RGB, share: float = 0.18) -> RGB:
-    """Return a shadow of the colour; slightly blue, as shadows in daylight are."""
+    """Shadow of the colour; slightly blue, as shadows in daylight are."""
     return mix(colour, (22, 22, 48), share)
 
 
 def lighter(colour: RGB, share: float = 0.25) -> RGB:
-    """Return a warm highlight of the colour."""
+    """Warm highlight of the colour."""
     return mix(colour, (255, 250, 236), share)
 
 
 def clear(colour: RGB, opacity: float) -> Ink:
-    """Return the colour with an opacity of 0..1."""
+    """Add an opacity of 0..1 to the colour."""
     return (*colour, round(255 * opacity))
 
 
 @cache
 def numbers(text: str) -> tuple[tuple[float, ...], ...]:
-    """Return the groups of numbers in a text such as "0,0 .5,-1 1,0"."""
+    """Parse the groups of numbers in a text such as "0,0 .5,-1 1,0"."""
     return tuple(tuple(map(float, group.split(","))) for group in text.split())
 
 
 def outline(points: Points) -> Iterable[Point]:
-    """Return points that may be given as a text."""
+    """Points of an outline, which may be a text."""
     return ((x, y) for x, y in numbers(points)) if isinstance(points, str) else points
 
 
 def height_at(line: list[Point], x: float) -> float:
-    """Return the height of a skyline at x."""
+    """Height of a skyline at x; beyond its last point, the height of that."""
     for (x0, y0), (x1, y1) in pairwise(line):
         if x <= x1:
             return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
@@ -98,11 +98,11 @@ class Canvas:
         self._pen = ImageDraw.Draw(self._image, "RGBA")
 
     def finish(self) -> Image.Image:
-        """Return the smoothed picture in its output size."""
+        """Smooth the picture, and scale it to its output size."""
         return self._image.reduce(_SCALE)
 
     def at(self, x: float, y: float, width: float, height: float | None = None) -> Self:
-        """Return the same picture in other units.
+        """Canvas of the same picture in other units.
 
         Args:
             x: Place of the new x = 0.

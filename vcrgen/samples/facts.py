@@ -104,17 +104,17 @@ class Facts:
     @classmethod
     @cache
     def names(cls) -> list[str]:
-        """Return the names of all facts, including those that follow from others."""
+        """Names of all facts, including those that follow from others."""
         others = [name for name in dir(cls) if not name.startswith("_") and not callable(getattr(cls, name))]
         return [fact.name for fact in fields(cls)] + others  # type: ignore[arg-type]
 
     @classmethod
     def sample(cls, rng: Random) -> Self:
         """Sample the facts of one picture."""
-        known, facts = SimpleNamespace(), fields(cls)  # type: ignore[arg-type]
+        earlier, facts = SimpleNamespace(), fields(cls)  # type: ignore[arg-type]
         for fact in facts:
-            setattr(known, fact.name, fact.metadata["sample"](rng, known))
-        return cls(**{fact.name: getattr(known, fact.name) for fact in facts})
+            setattr(earlier, fact.name, fact.metadata["sample"](rng, earlier))
+        return cls(**{fact.name: getattr(earlier, fact.name) for fact in facts})
 
 
 class Harbour(Facts):

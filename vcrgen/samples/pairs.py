@@ -43,7 +43,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
 
 
 def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
-    """Return the scene of pair number `index`, and its facts.
+    """Scene of pair number `index`, and the sampled facts of its picture.
 
     Raises:
         ValueError: For a negative index.
@@ -56,7 +56,7 @@ def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
 
 
 def caption(lang: str, index: int) -> str:
-    """Return the caption of a pair without drawing its picture.
+    """Compose the caption of a pair without drawing its picture.
 
     Raises:
         ValueError: For a language without built-in captions, or a negative index.
@@ -66,7 +66,7 @@ def caption(lang: str, index: int) -> str:
 
 
 def has_captions(lang: str) -> bool:
-    """Return true if a language has built-in captions."""
+    """True if a language has built-in captions."""
     return _captions_file(lang).is_file()
 
 
@@ -76,7 +76,7 @@ def _captions_file(lang: str) -> Traversable:
 
 @cache
 def captions(lang: str) -> Captions:
-    """Return the captions of a language.
+    """Read the file of captions of a language; cached.
 
     Raises:
         ValueError: The language has no built-in captions.
@@ -110,12 +110,12 @@ def picture(index: int) -> bytes:
 
 @cache
 def _order(turn: int) -> list[int]:
-    """Return the order of the scenes in one turn: each once, so that any stretch of pairs is varied."""
+    """Shuffle the scenes of one turn: each once, so that any stretch of pairs is varied."""
     order = list(range(len(SCENES)))
     _rng(f"order/{turn}").shuffle(order)
     return order
 
 
 def _rng(name: str) -> Random:
-    """Return a generator for one decision, so that captions of a language never change an image."""
+    """Generator for one decision, so that captions of a language never change an image."""
     return Random(int.from_bytes(blake2b(name.encode(), digest_size=16).digest(), "big"))

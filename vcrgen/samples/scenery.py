@@ -54,7 +54,7 @@ _STEPS: dict[str, Callable[..., Ink]] = {"-": darker, "+": lighter, "@": clear}
 
 @cache
 def _things() -> dict[str, list[tuple[str, str, list[str]]]]:
-    """Return the things of `things.txt` by name: per line the method, its shapes, and the ink with the line width."""
+    """Things of `things.txt` by name: per line the method, its shapes, and the ink with the line width."""
     things: dict[str, list[tuple[str, str, list[str]]]] = {}
     for line in files("vcrgen.samples").joinpath("things.txt").read_text("utf-8").splitlines():
         if line.startswith("["):
@@ -78,7 +78,7 @@ class SceneCanvas(Canvas):
             getattr(self, method)(shapes, self._ink(ink, inks), *in_units)
 
     def _ink(self, text: str, inks: Mapping[str, RGB]) -> Ink:
-        """Return the ink of a text such as ``paint-.3~``, as `things.txt` explains it."""
+        """Ink of a text such as ``paint-.3~``, as `things.txt` explains it."""
         base = re.findall(r"[\w,]+", text)[0]
         colour: Any = inks.get(base) or _INKS.get(base) or tuple(map(int, base.split(",")))
         for step, share in re.findall(r"([-+@~!])([\d.]*)", text):
@@ -87,15 +87,15 @@ class SceneCanvas(Canvas):
         return colour  # type: ignore[no-any-return]
 
     def on(self, colour: RGB) -> RGB:
-        """Return a colour as it looks in this light."""
+        """Colour as it looks in this light."""
         return mix(colour, self.light.tone, self.light.share)
 
     def glass(self, colour: RGB) -> RGB:
-        """Return the colour of a window: lit from inside, or of that colour by day."""
+        """Colour of a window: lit from inside, or of that colour by day."""
         return WINDOW_LIGHT if self.light.dark else self.on(colour)
 
     def hazy(self, colour: RGB, share: float) -> RGB:
-        """Return a colour as it looks from far away, `share` of the way to the horizon's."""
+        """Colour as it looks from far away, `share` of the way to the horizon's."""
         return mix(self.on(colour), self.light.horizon, share)
 
     def sky(

@@ -31,7 +31,7 @@ class Extent(NamedTuple):
     right: int  # of its ink, at least ``advance``
 
     def followed_by(self, other: "Extent") -> "Extent":
-        """Return the extent of this text and another one."""
+        """Extent of this text and another one behind it."""
         pen = self.advance
         return Extent(pen + other.advance, min(self.left, pen + other.left), max(self.right, pen + other.right))
 
@@ -64,7 +64,7 @@ class BasicShaper(Shaper):
         return tuple(map(_PLACE, placed))
 
     def _split(self, text: str) -> Sequence[str]:
-        """Return the parts of a text that have one glyph each: its characters, mostly."""
+        """Split a text into parts that have one glyph each: its characters, mostly."""
         if not _VOICED.search(text):
             return text
         parts = re.findall(f".[{VOICING_MARKS}]|.", text, re.DOTALL)
@@ -73,9 +73,9 @@ class BasicShaper(Shaper):
     def count_glyphs(self, texts: Sequence[str]) -> GlyphCounts:
         """As `Shaper.count_glyphs`: the characters of texts are counted once for all fonts."""
         characters, counts = _count_characters(tuple(texts))
-        found = [(number, glyph) for number, glyph in enumerate(map(self.chain.glyph, characters)) if glyph is not None]
-        drawn = frozenset(characters[number] for number, glyph in found if glyph.face == 0)
-        return GlyphCounts([glyph for _, glyph in found], counts[:, [number for number, _ in found]], drawn)
+        glyphs = {number: glyph for number, glyph in enumerate(map(self.chain.glyph, characters)) if glyph is not None}
+        drawn = frozenset(characters[number] for number, glyph in glyphs.items() if glyph.face == 0)
+        return GlyphCounts(list(glyphs.values()), counts[:, list(glyphs)], drawn)
 
     def width(self, text: str, start: int, end: int) -> int:
         """As `Shaper.width`."""
@@ -99,11 +99,11 @@ class BasicShaper(Shaper):
         return list(dict.fromkeys(lacking))
 
     def advance(self, text: str) -> int:
-        """Return the advance of ``text`` in pixels; a character without a glyph counts 0."""
+        """Sum of the advances of a text's glyphs in pixels; a character without a glyph counts 0."""
         return sum(glyph.advance for glyph in map(self.chain.glyph, self._split(text)) if glyph)
 
     def extent(self, text: str) -> Extent:
-        """Return the extent of a text, in pixels; cached, so meant for words."""
+        """Measure a text, in pixels; cached, so meant for words."""
         if text not in self._extents:
             if len(self._extents) >= MAX_EXTENTS:
                 self._extents.clear()
@@ -116,7 +116,7 @@ class BasicShaper(Shaper):
 
 @lru_cache(maxsize=8)
 def _count_characters(texts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-    """Return the characters of texts, and the number of each in each text."""
+    """Distinct characters of texts, and the number of each in each text, shape (texts, characters)."""
     characters = sorted(set().union(*texts))
     numbers = {character: number for number, character in enumerate(characters)}
     counts = np.zeros((len(texts), len(characters)))

@@ -39,7 +39,7 @@ _EQUIVALENT = {"\u232a": "\u3009"}  # canonically
 
 @lru_cache(maxsize=8)  # layout measures many stretches of one caption
 def levels(text: str, direction: str) -> tuple[int, ...]:
-    """Return the level of every character of a text.
+    """Level of every character of a text: an even one is read from left to right, an odd one from right to left.
 
     Args:
         text: Any text.
@@ -48,16 +48,16 @@ def levels(text: str, direction: str) -> tuple[int, ...]:
     if direction == "ltr" and not _OTHER_WAY.search(text):
         return (0,) * len(text)
     base = int(direction == "rtl")
-    found: list[int] = []
+    text_levels: list[int] = []
     for paragraph in regex.findall(r"[^\p{Bidi_Class=B}]*(?:\r\n|\p{Bidi_Class=B}|$)", text):
-        found += _Paragraph(paragraph, base).levels if paragraph else ()
-    return tuple(found)
+        text_levels += _Paragraph(paragraph, base).levels if paragraph else ()
+    return tuple(text_levels)
 
 
 @lru_cache(maxsize=4096)
 def _class_of(character: str) -> str:
-    found = _CLASS.match(character)
-    return str(found.lastgroup) if found else "L"  # a lone surrogate
+    match = _CLASS.match(character)
+    return str(match.lastgroup) if match else "L"  # a lone surrogate
 
 
 @dataclass
@@ -88,7 +88,7 @@ class _Paragraph:
                 self.levels[place] = self.levels[place - 1] if place else base
 
     def _match_isolates(self) -> dict[int, int]:
-        """Return the place of the PDI for each isolate initiator that has one (BD9)."""
+        """Place of the PDI for each isolate initiator that has one (BD9)."""
         partners, opened = {}, []
         for place, name in enumerate(self._original):
             if name in _INITIATORS:
@@ -98,7 +98,7 @@ class _Paragraph:
         return partners
 
     def _first_strong_level(self, start: int, end: int) -> int:
-        """Return the level of the first strong character that is in no isolate (P2, P3)."""
+        """Level of the first strong character that is in no isolate (P2, P3); 0 if there is none."""
         place = start
         while place < end:
             name = self._original[place]
@@ -159,10 +159,10 @@ class _Paragraph:
             self._classes[place] = status.override
 
     def _isolating_run_sequences(self) -> list[list[int]]:
-        """Return the places of each sequence (BD13), without what X9 removes."""
-        kept = [place for place, name in enumerate(self._original) if name not in _REMOVED]
+        """Places of each sequence (BD13), without what X9 removes."""
+        remaining = [place for place, name in enumerate(self._original) if name not in _REMOVED]
         runs: list[list[int]] = []
-        for place in kept:
+        for place in remaining:
             if runs and self.levels[runs[-1][0]] == self.levels[place]:
                 runs[-1].append(place)
             else:
@@ -197,7 +197,7 @@ class _Paragraph:
                 self.levels[place] = level + {"L": 0, "R": 1}.get(name, 2)
 
     def _level_of(self, places: range, explicit: Sequence[int]) -> int:
-        """Return the level of the first place that X9 keeps; that of the paragraph if there is none."""
+        """Level of the first place that X9 keeps; that of the paragraph if there is none."""
         return next((explicit[place] for place in places if self._original[place] not in _REMOVED), self._base)
 
     def _resolve_brackets(self, places: list[int], names: list[str], level: int, start: str) -> None:
@@ -206,21 +206,21 @@ class _Paragraph:
         for opening, closing in self._bracket_pairs(places, names):
             inside = {_strong(name) for name in names[opening + 1 : closing]} - {""}
             if own in inside:
-                chosen = own
+                direction = own
             elif inside:
                 earlier = (_strong(names[place]) for place in range(opening - 1, -1, -1))
-                chosen = next((name for name in earlier if name), start)
+                direction = next((name for name in earlier if name), start)
             else:
                 continue
             for bracket in (opening, closing):
-                names[bracket] = chosen
+                names[bracket] = direction
                 for place in range(bracket + 1, len(names)):  # marks on it
                     if self._original[places[place]] != "NSM":
                         break
-                    names[place] = chosen
+                    names[place] = direction
 
     def _bracket_pairs(self, places: list[int], names: list[str]) -> list[tuple[int, int]]:
-        """Return the places of pairs in the sequence (BD16), in the order of the opening ones."""
+        """Pairs of brackets (BD16) as indices into ``places``, in the order of the opening ones."""
         opened: list[tuple[str, int]] = []
         pairs = []
         for number, (place, name) in enumerate(zip(places, names, strict=True)):
@@ -232,9 +232,9 @@ class _Paragraph:
                     break
                 opened.append((_EQUIVALENT.get(closing, closing), number))
                 continue
-            wanted = _EQUIVALENT.get(character, character)
+            bracket = _EQUIVALENT.get(character, character)
             for depth in range(len(opened) - 1, -1, -1):
-                if opened[depth][0] == wanted:
+                if opened[depth][0] == bracket:
                     pairs.append((opened[depth][1], number))
                     del opened[depth:]
                     break
@@ -250,7 +250,7 @@ def _direction(level: int) -> str:
 
 
 def _strong(name: str) -> str:
-    """Return the direction of a class as N0 to N2 take it; numbers count as from right to left."""
+    """Direction of a class as N0 to N2 take it: numbers count as from right to left, neutral classes have none."""
     return {"L": "L", "R": "R", "EN": "R", "AN": "R"}.get(name, "")
 
 
@@ -311,7 +311,7 @@ def _resolve_neutral(names: list[str], level: int, start: str, end: str) -> None
 
 
 def visual_order(levels: Sequence[int]) -> list[int]:
-    """Return the positions of a line's parts from left to right, given their levels in reading order."""
+    """Positions of a line's parts from left to right (L2), given their levels in reading order."""
     order = list(range(len(levels)))
     for level in range(max(levels, default=0), 0, -1):
         start = 0

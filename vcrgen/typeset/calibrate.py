@@ -58,7 +58,7 @@ class Calibrator(Protocol):
     """Finds covers of one kind in one chain of fonts."""
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """Return the cover nearest to a target.
+        """Find the cover nearest to a target.
 
         Raises:
             FontError: No cover of this kind is near it in this size.
@@ -115,7 +115,7 @@ def _tolerance(line_height: int) -> float:
 
 
 def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
-    """Return the calibrator of a kind of `vcrgen.typeset.cover_kinds.COVER_KINDS`.
+    """Make the calibrator of a kind of `vcrgen.typeset.cover_kinds.COVER_KINDS` for the ink of a sample.
 
     Raises:
         FontError: The first font lacks letters of the language, or draws none of them.
@@ -138,7 +138,7 @@ class RowCalibrator:
         self._above = sample.above
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """Return the rows with the best balance among those within the tolerance; if there are none, the nearest."""
+        """Find the rows with the best balance among those within the tolerance; if there are none, the nearest."""
         height = self._above.shape[1] - 1
         tolerance = _tolerance(height)
         mean = self._above.mean(axis=0)
@@ -180,7 +180,7 @@ class PatternCalibrator:
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """Return the size nearest to a target.
+        """Find the size nearest to a target.
 
         Raises:
             FontError: No size is within 0.03 of it.
@@ -203,7 +203,7 @@ class PatternCalibrator:
 def _visible_by_size(
     kind: str, seed: int, window: tuple[PlacedGlyph, ...], shaper: Shaper, sample: InkSample
 ) -> Floats | None:
-    """Return the share of a window's ink that a pattern of each of `SIZES` leaves; None if there is no ink."""
+    """Share of a window's ink that a pattern of each of `SIZES` leaves; None if there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
         text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
@@ -221,12 +221,12 @@ def _visible_by_size(
 
 
 def _spread(shares: Floats) -> tuple[float, float, float]:
-    """Return the 5th percentile, the median and the 95th percentile of shares."""
+    """5th percentile, median and 95th percentile of shares."""
     low, median, high = np.percentile(shares, [5, 50, 95]).tolist()
     return low, median, high
 
 
 def _shares(above: Floats, covers: Sequence[range]) -> tuple[Floats, Floats]:
-    """Return the shares of ink above and under each range of rows: ranges x windows."""
+    """Shares of ink above and under each range of rows: ranges x windows."""
     shares = np.ascontiguousarray(above.T)
     return shares[[rows.start for rows in covers]], 1 - shares[[rows.stop for rows in covers]]

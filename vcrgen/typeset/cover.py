@@ -49,12 +49,12 @@ class WhiteRows:
 
 
 def with_seed(rule: CoverRule, seed: int) -> CoverRule:
-    """Return the rule of one span's cover: a rule whose covers have a random form takes the seed."""
+    """Rule of one span's cover: a rule whose covers have a random form takes the seed."""
     return replace(rule, seed=seed) if isinstance(rule, PatternCover) else rule
 
 
 def span_cells(span: Span, layout: Layout) -> tuple[Cell, ...]:
-    """Return the places of the strip that show a span, from the top: at least one for every line of the span.
+    """Find the places of the strip that show a span, from the top: at least one for every line of the span.
 
     A cell has all glyphs and grapheme clusters that the span has a part in. A line has several cells if other text
     stands between glyphs of the span, in text of two directions.
@@ -76,13 +76,13 @@ def span_cells(span: Span, layout: Layout) -> tuple[Cell, ...]:
 
 
 def cell_texts(span: Span, layout: Layout) -> tuple[str, ...]:
-    """Return the text in each cell of a span whose lines have one direction."""
+    """Text in each cell of a span whose lines have one direction."""
     parts = ((max(span.start, line.start), min(span.end, line.end)) for line in layout.lines)
     return tuple(layout.text[start:end] for start, end in parts if start < end)
 
 
 def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
-    """Return first and last offset of the grapheme clusters that a span has a part in."""
+    """First and last offset of the grapheme clusters that a span has a part in."""
     bounds = boundaries(layout.text)
     return bounds[bisect_right(bounds, span.start) - 1], bounds[bisect_left(bounds, span.end)]
 
@@ -111,12 +111,12 @@ class InkLayers:
         return text
 
     def own(self, cell: Cell) -> Gray:
-        """Return the darkness of a cell's own glyphs, of the shape of its `ink_box`."""
+        """Darkness of a cell's own glyphs, of the shape of its `ink_box`."""
         own: Gray = self.ink[cell.ink_box.area] * (self.layers[cell.ink_box.area] == self.numbers[cell.line_box])
         return own
 
     def others(self, cell: Cell) -> Bools:
-        """Return the pixels of the strip that show ink of another text than a cell's."""
+        """Pixels of the strip that show ink of another text than a cell's."""
         others: Bools = (self.layers != PAPER) & (self.layers != self.numbers[cell.line_box])
         return others
 
@@ -169,7 +169,7 @@ def mark_hidden(mask: Bools, covers: Iterable[Cover]) -> None:
 
 
 def _within(inner: Box, outer: Box) -> tuple[slice, slice]:
-    """Return the index of a rectangle's rows and columns in another rectangle."""
+    """Index of a rectangle's rows and columns in another rectangle."""
     return Box(inner.x0 - outer.x0, inner.y0 - outer.y0, inner.x1 - outer.x0, inner.y1 - outer.y0).area
 
 
@@ -178,7 +178,7 @@ def _is_of(placed: PlacedGlyph, start: int, end: int) -> bool:
 
 
 def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
-    """Return left and right ends of the stretches of a line that show characters, from left to right."""
+    """Left and right ends of the stretches of a line that show characters, from left to right."""
     stretches: list[tuple[int, int]] = []
     for placed in line.glyphs:
         if _is_of(placed, start, end):
@@ -259,7 +259,7 @@ def measure_span(
 
 
 def is_covered(strip: Gray, cover: Cover) -> bool:
-    """Return true if a strip shows nothing of the text under a cover.
+    """True if a strip shows nothing of the text under a cover.
 
     Args:
         strip: The covered strip, shape (height, width) or (height, width, 3), 255 = white.
@@ -272,7 +272,7 @@ def is_covered(strip: Gray, cover: Cover) -> bool:
 
 
 def _hidden_ink(ink: Gray, place: Box, cover: Cover) -> int:
-    """Return the darkness under a cover, of ink that is given for a place of the strip."""
+    """Darkness under a cover, of ink that is given for a place of the strip."""
     box = cover.box
     inside = Box(max(place.x0, box.x0), max(place.y0, box.y0), min(place.x1, box.x1), min(place.y1, box.y1))
     if inside.x0 >= inside.x1 or inside.y0 >= inside.y1:

@@ -9,7 +9,7 @@ from vcrgen.typeset.style import make_shaper
 
 
 def font_coverage(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
-    """Return the characters of a text by the face that draws them.
+    """Group the characters of a text by the face that draws them.
 
     Args:
         text: Any text; white space is not checked.

@@ -19,19 +19,19 @@ class Degradation:
     apply: str
     least: float  # the least amount
     most: float  # the largest amount
-    shown: float  # the amount in the gallery, between the two
+    example: float  # the amount in the gallery, between the two
     whole: bool = False  # amounts are whole numbers
     warp: bool = False  # it moves pixels: masks are warped with them, and boxes are invalid
 
 
 _FUNCTIONS = "vcrgen.typeset.degrade"
 _ROWS = (
-    Degradation(name="jpeg", apply=f"{_FUNCTIONS}:jpeg", least=1, most=95, shown=10, whole=True),
-    Degradation(name="blur", apply=f"{_FUNCTIONS}:blur", least=0.1, most=10, shown=1.5),
-    Degradation(name="lowres", apply=f"{_FUNCTIONS}:lowres", least=0.1, most=0.95, shown=0.5),
-    Degradation(name="camera", apply=f"{_FUNCTIONS}:camera", least=0.05, most=1, shown=0.5),
-    Degradation(name="skew", apply=f"{_FUNCTIONS}:skew", least=0.1, most=10, shown=3, warp=True),
-    Degradation(name="perspective", apply=f"{_FUNCTIONS}:perspective", least=0.02, most=0.4, shown=0.2, warp=True),
+    Degradation(name="jpeg", apply=f"{_FUNCTIONS}:jpeg", least=1, most=95, example=10, whole=True),
+    Degradation(name="blur", apply=f"{_FUNCTIONS}:blur", least=0.1, most=10, example=1.5),
+    Degradation(name="lowres", apply=f"{_FUNCTIONS}:lowres", least=0.1, most=0.95, example=0.5),
+    Degradation(name="camera", apply=f"{_FUNCTIONS}:camera", least=0.05, most=1, example=0.5),
+    Degradation(name="skew", apply=f"{_FUNCTIONS}:skew", least=0.1, most=10, example=3, warp=True),
+    Degradation(name="perspective", apply=f"{_FUNCTIONS}:perspective", least=0.02, most=0.4, example=0.2, warp=True),
 )
 DEGRADATIONS: Mapping[str, Degradation] = MappingProxyType({row.name: row for row in _ROWS})
 

@@ -23,7 +23,7 @@ TIMEOUT = 60  # seconds without a byte
 
 
 def fetched_entries(names: Sequence[str]) -> list[FontEntry]:
-    """Return the entries of the names, or of all fetched fonts, sorted by package.
+    """Entries of the names, or of all fetched fonts, sorted by package.
 
     Raises:
         FontError: A name is not known, or names a shipped font.
@@ -63,7 +63,7 @@ def fetch_fonts(
 
 
 def _download(path: str, sha256: str, mirrors: Sequence[str], on_download: Callable[[str], None]) -> bytes:
-    """Return the package from the first mirror that has it with this hash."""
+    """Download a package from the first mirror that has it with this hash."""
     reasons = []
     for mirror in mirrors:
         address = f"{mirror.rstrip('/')}/{urllib.parse.quote(path)}"
@@ -81,7 +81,7 @@ def _download(path: str, sha256: str, mirrors: Sequence[str], on_download: Calla
 
 
 def _unpack(package: bytes, entry: FontEntry) -> bytes:
-    """Return the font in a package with the right hash; no path of the archive is used, and no other member is read."""
+    """Take the font with the right hash out of a package; no path in it is used, and no other member is read."""
     try:
         with tarfile.open(fileobj=io.BytesIO(_ar_member(package, "data.tar")), mode="r|*") as archive:
             for member in archive:
@@ -99,7 +99,7 @@ def _unpack(package: bytes, entry: FontEntry) -> bytes:
 
 
 def _ar_member(archive: bytes, prefix: str) -> bytes:
-    """Return the first member of an ``ar`` archive, as Debian packages are, whose name begins with ``prefix``.
+    """Find the first member of an ``ar`` archive, as Debian packages are, whose name begins with ``prefix``.
 
     A member begins at an even byte with a header of 60 bytes: 16 for the name; 10 for the decimal size, from byte 48.
     """

@@ -40,7 +40,7 @@ FontFile = Path | tuple[Path, int]
 
 
 def fetched_fonts_dir() -> Path:
-    """Return the folder of fetched fonts: ``$VCRGEN_FONTS``, or in the user's cache."""
+    """Folder of fetched fonts: ``$VCRGEN_FONTS``, or in the user's cache."""
     if folder := os.environ.get("VCRGEN_FONTS"):
         return Path(folder)
     if sys.platform == "darwin":
@@ -91,7 +91,7 @@ class FontEntry:
         return f"fetch it with `vcrgen fonts fetch {self.name}`" if self.fetched else "install vcrgen again"
 
     def verified_path(self) -> Path:
-        """Return the path of the font file, after checking its bytes.
+        """Check the bytes of the font file, and return its path.
 
         Raises:
             FontError: It is missing, or its bytes are not those of the registry.
@@ -106,7 +106,7 @@ class FontEntry:
 
 
 def _hash(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex; cached while its size and modification time are the same."""
+    """SHA-256 of a file's bytes, in hex; cached while its size and modification time are the same."""
     status = path.stat()
     return _hash_of_state(path, status.st_size, status.st_mtime_ns)
 
@@ -118,7 +118,7 @@ def _hash_of_state(path: Path, _size: int, _changed: int) -> str:
 
 @cache
 def font_registry() -> dict[str, FontEntry]:
-    """Return all faces by name, including those to fetch; no font file is read."""
+    """All faces by name, including those to fetch; no font file is read."""
     tables = tomllib.loads((resource_dir("fonts") / "fonts.toml").read_text("utf-8"))
     return {name: _entry(name, row) for name, row in tables.items()}
 
@@ -126,14 +126,14 @@ def font_registry() -> dict[str, FontEntry]:
 def _entry(name: str, row: dict[str, Any]) -> FontEntry:
     scripts = {"languages": row.pop("scripts"), "text": row["text"]}
     codes = {
-        key: tuple(code for code, language in LANGUAGES.items() if language.script in known)
-        for key, known in scripts.items()
+        key: tuple(code for code, language in LANGUAGES.items() if language.script in names)
+        for key, names in scripts.items()
     }
     return FontEntry(name=name, **row | codes)
 
 
 def text_faces(lang: str) -> tuple[str, ...]:
-    """Return the names of installed faces that may set a whole caption in a language, in the order of the registry.
+    """Names of installed faces that may set a whole caption in a language, in the order of the registry.
 
     Fetched faces are among them, so the result differs between machines.
     """
@@ -141,7 +141,7 @@ def text_faces(lang: str) -> tuple[str, ...]:
 
 
 def find_font(name: str) -> FontEntry:
-    """Return the entry of a name.
+    """Find the entry of a name.
 
     Raises:
         FontError: There is no such name; the message has the nearest one.
@@ -219,13 +219,13 @@ class Face:
         return characters, font
 
     def drawn_space(self, character: str) -> str:
-        """Return the plain space for a no-break one that the face lacks, and any other character itself."""
+        """Plain space for a no-break one that the face lacks; any other character itself."""
         return " " if character in NO_BREAK_SPACES and ord(character) not in self.characters else character
 
 
 @lru_cache(maxsize=64)  # of all sizes of a face
 def _characters(path: Path, index: int, sha256: str) -> frozenset[int]:
-    """Return the code points that have a glyph in the face of a file with this hash; a FontError if it has no map."""
+    """Read the code points that have a glyph in the face of a file with this hash; a FontError if it has no map."""
     from fontTools.ttLib import TTFont, TTLibError
 
     try:
@@ -237,7 +237,7 @@ def _characters(path: Path, index: int, sha256: str) -> frozenset[int]:
 
 @lru_cache(maxsize=64)
 def _combined_kana(path: Path, index: int, sha256: str) -> tuple[bytes, dict[str, str]]:
-    """Return a font with the glyphs of kana and marks that a face combines (its rules ``ccmp``), and their characters.
+    """Make a font with the glyphs of kana and marks that a face combines (its rules ``ccmp``), and their characters.
 
     Pillow draws no glyph without a character, so in that font they have private ones.
     """
@@ -282,7 +282,7 @@ def _combinations(font: Any) -> Iterator[tuple[str, str]]:
 
 
 def line_height(size: int) -> int:
-    """Return the pixels between two baselines in a font size: 1.1 times the size, as in VCR-WIKI."""
+    """Pixels between two baselines in a font size: 1.1 times the size, as in VCR-WIKI."""
     return (11 * size + 5) // 10
 
 
@@ -324,12 +324,12 @@ class FontChain:
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
 
     def first_with(self, letters: Collection[str]) -> int:
-        """Return the index of the first face that has all letters; 0 if none has."""
+        """Index of the first face that has all letters; 0 if none has."""
         whole = (all(ord(letter) in face.characters for letter in letters) for face in self.faces)
         return next((index for index, is_whole in enumerate(whole) if is_whole), 0)
 
     def led_by(self, index: int) -> "FontChain":
-        """Return the chain with one of its faces before the others."""
+        """Make the chain with one of its faces, by index, before the others."""
         faces = [self.faces[index], *self.faces[:index], *self.faces[index + 1 :]]
         return FontChain([(face.path, face.index) for face in faces], size=self.size)
 
@@ -360,7 +360,7 @@ def _draw_glyph(face: int, font: ImageFont.FreeTypeFont, character: str) -> Glyp
 
 
 def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:
-    """Return the chain of a language, with the user's own font before it.
+    """Open the chain of a language, with the user's own font before it.
 
     Args:
         names: Names in ``fonts.toml``, the primary face first.

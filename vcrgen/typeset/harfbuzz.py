@@ -122,7 +122,7 @@ class HarfBuzzShaper(Shaper):
         return WordExtent(len(word), advance, -reach.left, reach.right - line_length(glyphs))
 
     def runs(self, text: str, start: int, end: int) -> list[tuple[int, GlyphRun]]:
-        """Return the runs of a line from left to right, each with the start of its word in the text."""
+        """Order the runs of a line from left to right, each with the start of its word in the text."""
         level = levels(text, self.direction)
         runs = [
             (start + piece.start(), run)
@@ -132,7 +132,7 @@ class HarfBuzzShaper(Shaper):
         return [runs[position] for position in visual_order([run.level for _, run in runs])]
 
     def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[GlyphRun, ...]:
-        """Return the runs of a word in reading order, without characters that no face can draw."""
+        """Shape a word into runs in reading order, without characters that no face can draw."""
         if len(word) == 1:
             word = self.chain.faces[0].drawn_space(word)
         return tuple(
@@ -155,7 +155,7 @@ class HarfBuzzShaper(Shaper):
             yield parts[positions[0]][0], parts[positions[-1]][1], *kind
 
     def _face_of(self, cluster: str, script: str) -> int | None:
-        """Return the first face that draws a whole cluster."""
+        """Index of the first face that draws a whole cluster; None if none does."""
         drawn = _UNDRAWN.sub("", cluster)
         return next((index for index, face in enumerate(self._faces) if face.draws(drawn, script)), None)
 
@@ -195,7 +195,7 @@ class HarfBuzzFace:
                 )
 
     def draws(self, letters: str, script: str) -> bool:
-        """Return true if the face has the characters, whole or decomposed, and the script's rules."""
+        """True if the face has the characters, whole or decomposed, and the script's rules."""
         characters = self._face.characters
         whole = all(ord(letter) in characters for letter in letters)
         parts = whole or all(ord(letter) in characters for letter in unicodedata.normalize("NFD", letters))
@@ -205,7 +205,7 @@ class HarfBuzzFace:
         return script not in RULES or not self._rules.isdisjoint(RULES[script][1])
 
     def shape(self, word: str, start: int, end: int, script: str, level: int, face: int) -> tuple[Shaped, ...]:
-        """Return the glyphs of characters of a word; its other characters decide how the outer letters are joined."""
+        """Shape characters of a word; its other characters decide how the outer letters are joined."""
         buffer = hb.Buffer()
         buffer.add_codepoints([ord(character) for character in word], start, end - start)
         buffer.direction = "rtl" if level % 2 else "ltr"
@@ -221,7 +221,7 @@ class HarfBuzzFace:
         )
 
     def draw(self, glyph_id: int, x: int, y: int) -> tuple[npt.NDArray[np.uint8], int, int]:
-        """Return the ink of a glyph, its left end from the pen, and its top from the baseline, in pixels.
+        """Draw a glyph: its ink, its left end from the pen, and its top from the baseline, in pixels.
 
         Args:
             glyph_id: Number of the glyph in the face.
@@ -241,7 +241,7 @@ class HarfBuzzFace:
 
 @cache
 def script_of(character: str) -> str:
-    """Return the script of a character, such as ``"Arab"``; "" for digits, marks and others of many scripts."""
+    """Script of a character, such as ``"Arab"``; "" for digits, marks and others of many scripts."""
     buffer = hb.Buffer()
     buffer.add_codepoints([ord(character)])
     buffer.guess_segment_properties()

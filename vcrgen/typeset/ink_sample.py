@@ -61,17 +61,17 @@ class _Setting:
 def _measure(setting: _Setting) -> InkSample:
     shaper = setting.shaper
     windows = _windows(setting.sample, setting.language.wiki_break_unit)
-    found = shaper.count_glyphs(windows)
-    _check_letters(shaper, setting.language, windows, found.drawn)
+    glyph_counts = shaper.count_glyphs(windows)
+    _check_letters(shaper, setting.language, windows, glyph_counts.drawn)
     margins = _margins(shaper, windows)
-    ink = _ink_of_rows(shaper, found, margins)
+    ink = _ink_of_rows(shaper, glyph_counts, margins)
     line = ink[:, margins.above : margins.above + shaper.line_height]
     if not line.any():
         raise FontError(
             f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
         )
     rows = _shares(ink).mean(axis=0)
-    return InkSample(windows, _above_each_row(line), tuple(rows.tolist()), margins, _pitch(found))
+    return InkSample(windows, _above_each_row(line), tuple(rows.tolist()), margins, _pitch(glyph_counts))
 
 
 def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[str], drawn: frozenset[str]) -> None:
@@ -84,10 +84,10 @@ def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[str]
         )
 
 
-def _pitch(found: GlyphCounts) -> int:
-    """Return the width that most characters have; 0 if there is none."""
+def _pitch(glyph_counts: GlyphCounts) -> int:
+    """Width in pixels that most characters have; 0 if there is none."""
     widths: Counter[int] = Counter()
-    for glyph, count in zip(found.glyphs, found.counts.sum(axis=0).tolist(), strict=True):
+    for glyph, count in zip(glyph_counts.glyphs, glyph_counts.counts.sum(axis=0).tolist(), strict=True):
         widths[glyph.advance] += int(count)
     width, count = widths.most_common(1)[0]
     return width if count >= SAME_WIDTH * widths.total() else 0
@@ -104,7 +104,7 @@ def _windows(sample: tuple[str, ...], break_unit: str) -> tuple[str, ...]:
 
 
 def _margins(shaper: Shaper, windows: Iterable[str]) -> Margins:
-    """Return how far the words of texts reach beyond their pen positions and the line."""
+    """How far the words of texts reach beyond their pen positions and the line."""
     words = sorted({word for window in windows for word in window.split()})
     most: list[int] = [0, 0, 0, 0]
     for word in words:
@@ -117,15 +117,15 @@ def _margins(shaper: Shaper, windows: Iterable[str]) -> Margins:
     return Margins(*most)
 
 
-def _ink_of_rows(shaper: Shaper, found: GlyphCounts, margins: Margins) -> Floats:
-    """Return the ink of each window in each row that letters reach: windows with ink x rows."""
-    profiles = np.array([_row_ink(shaper, glyph, margins) for glyph in found.glyphs])
-    ink: Floats = found.counts @ profiles.reshape(-1, margins.above + shaper.line_height + margins.below)
+def _ink_of_rows(shaper: Shaper, glyph_counts: GlyphCounts, margins: Margins) -> Floats:
+    """Summed darkness of each window in each row that letters reach: windows x rows."""
+    profiles = np.array([_row_ink(shaper, glyph, margins) for glyph in glyph_counts.glyphs])
+    ink: Floats = glyph_counts.counts @ profiles.reshape(-1, margins.above + shaper.line_height + margins.below)
     return ink  # exact, as these are whole numbers
 
 
 def _row_ink(shaper: Shaper, glyph: Glyph, margins: Margins) -> Floats:
-    """Return a glyph's ink in each row of a line and its margins."""
+    """Summed darkness of a glyph in each row of a line and its margins."""
     rows = np.zeros(margins.above + shaper.line_height + margins.below)
     if glyph.ink.size:
         top = margins.above + shaper.baseline + glyph.y
@@ -135,7 +135,7 @@ def _row_ink(shaper: Shaper, glyph: Glyph, margins: Margins) -> Floats:
 
 
 def _above_each_row(line: Floats) -> Floats:
-    """Return the share of each window's ink above each row of a line: windows x (line height + 1), 0 to 1."""
+    """Share of each window's ink above each row of a line: windows with ink x (line height + 1), 0 to 1."""
     line = line[line.sum(axis=1) > 0]
     above = np.pad(np.cumsum(line, axis=1), ((0, 0), (1, 0)))
     shares: Floats = above / above[:, -1:]
@@ -143,7 +143,7 @@ def _above_each_row(line: Floats) -> Floats:
 
 
 def _shares(ink: Floats) -> Floats:
-    """Return the share of each window's ink in each row."""
+    """Share of each window's ink in each row: windows with ink x rows."""
     ink = ink[ink.sum(axis=1) > 0]
     shares: Floats = ink / ink.sum(axis=1, keepdims=True)
     return shares

@@ -54,7 +54,7 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
 
 
 def _fits(text: str, start: int, shaper: Shaper, width: int) -> Callable[[int], bool]:
-    """Return a function from a line's end, to be called with rising ends; where the quick sum says no, it measures."""
+    """Make a function from a line's end, to be called with rising ends; where the quick sum says no, it measures."""
     width_to = shaper.growing_width(text, start)
     return lambda end: width_to(end) <= width or shaper.width(text, start, end) <= width
 
@@ -69,7 +69,7 @@ def set_line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Lin
 
 
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
-    """Return start and end of units without line breaks, as `LanguageRow` names them."""
+    """Start and end of units without line breaks, as `LanguageRow` names them."""
     if break_unit == "character":
         at = [end for start, end in clusters(text) if _NO_BREAK.isdisjoint(text[end - 1 : end + 1])]
         return list(pairwise(sorted({0, *at, len(text)})))

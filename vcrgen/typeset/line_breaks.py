@@ -87,7 +87,7 @@ _code_of = _Codes()
 
 
 def line_breaks(text: str) -> list[int]:
-    """Return the offsets before which a new line may begin, ascending, without 0 and the end.
+    """Find the offsets before which a new line may begin, ascending, without 0 and the end.
 
     Args:
         text: A text without mandatory breaks.
@@ -102,7 +102,7 @@ def line_breaks(text: str) -> list[int]:
 
 
 def _without_marks(text: str) -> tuple[str, list[int]]:
-    """Return codes and offsets of characters, each with the marks after it (LB9); other marks are letters (LB10)."""
+    """Codes and offsets of characters, each with the marks after it (LB9); other marks are letters (LB10)."""
     codes, starts = [], []
     for place, code in enumerate(map(_code_of.__getitem__, text)):
         if code not in "MmZ":

@@ -44,16 +44,16 @@ PAPER_KINDS: Mapping[str, PaperKind] = MappingProxyType({kind.name: kind for kin
 
 
 def read_colour(text: str) -> tuple[int, int, int]:
-    """Return red, green and blue of a colour as ``#1f3a6e`` or ``1f3a6e``; a ValueError if it is none."""
+    """Read red, green and blue of a colour as ``#1f3a6e`` or ``1f3a6e``; a ValueError if it is none."""
     if not re.fullmatch(r"#?[0-9A-Fa-f]{6}", text):
         raise ValueError(f"{text[:20]!r} is no colour; give red, green and blue in hex, as 1f3a6e")
     red, green, blue = bytes.fromhex(text.removeprefix("#"))
     return red, green, blue
 
 
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours, from 1 to 21 (WCAG 2)."""
-    darker, lighter = sorted(map(_luminance, (one, other)))
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours, from 1 to 21 (WCAG 2)."""
+    darker, lighter = sorted(map(_luminance, (first, second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -28,7 +28,7 @@ def laid(rng: np.random.Generator, height: int, width: int) -> Floats:
 
 
 def print_strip(strip: Pixels, paper: str, ink: str, seed: int) -> Pixels:
-    """Return a strip as it is printed.
+    """Print a strip in one colour on a kind of paper.
 
     Args:
         strip: Brightness, shape (height, width), 255 = paper.

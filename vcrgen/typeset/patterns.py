@@ -56,7 +56,7 @@ def _noise(canvas: Canvas, grain: float) -> Floats:
 
 
 def random_hills(rng: np.random.Generator, height: int, width: int, grain: float) -> Floats:
-    """Return smooth random hills, about ``grain`` pixels wide, from 0 to 1, shape (height, width)."""
+    """Smooth random hills, about ``grain`` pixels wide, from 0 to 1, shape (height, width)."""
     dots = rng.random((int(height / grain) + 2, int(width / grain) + 2), dtype=np.float32)
     (row, down), (column, right) = (_smoothstep(size, grain) for size in (height, width))
     left = dots[:, column] * (1 - right) + dots[:, column + 1] * right
@@ -65,7 +65,7 @@ def random_hills(rng: np.random.Generator, height: int, width: int, grain: float
 
 
 def _smoothstep(size: int, grain: float) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return for each pixel the dot before it, and the eased share of the way to the next dot."""
+    """For each pixel the dot before it, and the eased share of the way to the next dot."""
     place = np.arange(size, dtype=np.float32) / np.float32(grain)
     dot = place.astype(np.intp)
     share = place - dot
@@ -218,7 +218,7 @@ _cached_pattern = lru_cache(maxsize=24)(draw_pattern)  # all modes of a pair sho
 
 
 def pattern_box(kind: str, cell: Box, margins: Margins) -> Box:
-    """Return the rectangle of a pattern around a place: as large as ink that stands there can be, and its own reach."""
+    """Rectangle of a pattern around a place: as large as ink that stands there can be, and its own reach."""
     reach = round(COVER_KINDS[kind].reach * (cell.y1 - cell.y0))
     left, above, right, below = (max(reach, margin) for margin in margins)
     return Box(cell.x0 - left, cell.y0 - above, cell.x1 + right, cell.y1 + below)
@@ -262,7 +262,7 @@ class PatternCover:
 
 
 def rows_with_ink(orders: PixelOrders, cell: Box, box: Box, margins: Margins) -> PixelOrders:
-    """Return the orders in the columns of a place and in the rows that its ink can reach.
+    """Cut out the orders in the columns of a place and in the rows that its ink can reach.
 
     Args:
         orders: Those of a pattern in its rectangle.
@@ -275,7 +275,7 @@ def rows_with_ink(orders: PixelOrders, cell: Box, box: Box, margins: Margins) ->
 
 
 def last_steps(orders: PixelOrders, rows: tuple[float, ...], hidden: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return the step at which a pattern hides each share of a place's ink, if a row's ink is spread evenly."""
+    """Step at which a pattern hides each share of a place's ink, if a row's ink is spread evenly."""
     weights = np.repeat(np.asarray(rows), orders.shape[1])
     shares = np.bincount(orders.ravel(), weights, minlength=STEPS).cumsum()
     last: npt.NDArray[np.intp] = np.minimum(np.searchsorted(shares, hidden * shares[-1]), STEPS - 1)

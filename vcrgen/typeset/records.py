@@ -144,7 +144,7 @@ class Layout:
                 yield placed, Box(x, y, x + columns, y + rows)
 
     def with_whole_letters(self) -> Self:
-        """Return the layout with enough rows for all ink: above it for accents and vowel signs, below it for tails."""
+        """Add enough rows for all ink: above it for accents and vowel signs, below it for tails."""
         boxes = [box for index in range(len(self.lines)) for _, box in self.ink_boxes(index)]
         above = -min([0, *(box.y0 for box in boxes)])
         below = max([0, *(box.y1 - self.height for box in boxes)])
@@ -159,7 +159,7 @@ class GlyphBox(NamedTuple):
     box: Box
 
     def as_row(self, down: int = 0) -> dict[str, int]:
-        """Return offsets and sides; ``down`` moves the box down by rows."""
+        """Offsets and sides; ``down`` moves the box down by rows."""
         x0, y0, x1, y1 = self.box
         return {"start": self.start, "end": self.end, "x0": x0, "y0": y0 + down, "x1": x1, "y1": y1 + down}
 

@@ -52,7 +52,7 @@ def draw_ink(glyphs: Iterable[tuple[PlacedGlyph, Box]], box: Box) -> Gray:
 
 
 def glyph_boxes(layout: Layout) -> tuple[GlyphBox, ...]:
-    """Return the box of every glyph that has ink in the strip, line by line, in reading order of the text."""
+    """Box of every glyph that has ink in the strip, line by line, in reading order of the text."""
     boxes = []
     for index in range(len(layout.lines)):
         drawn = sorted(layout.ink_boxes(index), key=lambda drawn: (drawn[0].start, drawn[0].pen))
@@ -68,7 +68,7 @@ def glyph_boxes(layout: Layout) -> tuple[GlyphBox, ...]:
 
 
 def cover_strip(strip: Gray, covers: Iterable[Cover]) -> Gray:
-    """Return a copy of a strip, or of another gray or RGB image, with its pixels under covers hidden."""
+    """Copy a strip, or another gray or RGB image, and hide its pixels under covers."""
     covered = strip.copy()
     for cover in covers:
         box = covered[cover.box.area]

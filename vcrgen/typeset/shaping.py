@@ -66,16 +66,16 @@ class Shaper(ABC):
         return GlyphCounts(list(numbers), counts, frozenset(drawn))
 
     def width(self, text: str, start: int, end: int) -> int:
-        """Return the width of a line in pixels: from its first pen position or ink to its last one."""
+        """Width of a line in pixels: from its first pen position or ink to its last one."""
         reach = ink_reach(self.shape(text, start, end))
         return reach.right - reach.left
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """Return a function from a line's end to its `width` or a little more, to be called with rising ends."""
+        """Make a function from a line's end to its `width` or a little more, to be called with rising ends."""
         return lambda end: self.width(text, start, end)
 
     def missing(self, text: str) -> list[str]:
-        """Return the characters of a text that no font can draw, each once, in order."""
+        """Characters of a text that no font can draw, each once, in order."""
         drawn = {at for start, end, _, _ in self.shape(text, 0, len(text)) for at in range(start, end)}
         return list(dict.fromkeys(character for at, character in enumerate(text) if at not in drawn))
 
@@ -88,7 +88,7 @@ class Reach(NamedTuple):
 
 
 def ink_reach(glyphs: Iterable[PlacedGlyph]) -> Reach:
-    """Return how far the ink of a line reaches."""
+    """Measure how far the ink and pen positions of a line reach."""
     left = right = 0
     for _, _, pen, glyph in glyphs:
         left, right = min(left, pen + glyph.x), max(right, pen + glyph.right)
@@ -96,5 +96,5 @@ def ink_reach(glyphs: Iterable[PlacedGlyph]) -> Reach:
 
 
 def line_length(glyphs: Sequence[PlacedGlyph]) -> int:
-    """Return the pixels from the left end of a line to its last pen position."""
+    """Pixels from the left end of a line to its last pen position."""
     return max([0, *(pen + glyph.advance for _, _, pen, glyph in glyphs)])

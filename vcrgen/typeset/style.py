@@ -39,7 +39,7 @@ def make_style(
     cover: str = ROWS,
     modes: Iterable[Mode] = NAMED_MODES,
 ) -> Style:
-    """Return the style of a language in a font chain, under a kind of cover.
+    """Calibrate the style of a language in a font chain, under a kind of cover.
 
     Raises:
         FontError: The first font lacks letters of the language, or the targets cannot be reached.
@@ -55,5 +55,5 @@ def make_style(
 
 
 def make_shaper(language: LanguageRow, chain: FontChain) -> Shaper:
-    """Return the shaper of a language."""
+    """Make the shaper that the row of a language names."""
     return SHAPERS[language.shaper](chain, language.direction)
