@@ -978,8 +978,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "sources",
         "a limit of one more",
-        "rows = found = min(partition.rows, remaining)",
-        "rows, found = min(partition.rows, remaining + 1), min(partition.rows, remaining)",
+        "rows = matches = min(partition.rows, remaining)",
+        "rows, matches = min(partition.rows, remaining + 1), min(partition.rows, remaining)",
         "bytes-of",
     ),
     M(
@@ -1330,8 +1330,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "stream",
         "ranks dealt otherwise",
-        "islice(share.done.left(found, order), index, None, number)",
-        "islice(share.done.left(found, order), number - 1 - index, None, number)",
+        "islice(share.done.left(windows, order), index, None, number)",
+        "islice(share.done.left(windows, order), number - 1 - index, None, number)",
         "stream",
     ),
     M(
@@ -2107,8 +2107,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "hidden",
         "only one mode or split of a reference is read",
-        "for name, source in found.items() if _has_rows(source)}",
-        "for name, source in [*found.items()][:1] if _has_rows(source)}",
+        "for name, source in sources.items() if _has_rows(source)}",
+        "for name, source in [*sources.items()][:1] if _has_rows(source)}",
         "tests/hidden/test_reference.py",
     ),
     M(

@@ -86,7 +86,7 @@ class Acceptance:
         return None
 
     def bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float | None:
-        """Return the bits that a cover leaves of a span at least; None if it leaves too little ink."""
+        """The bits that a cover leaves of a span at least; None if it leaves too little ink."""
         cells, strip, layout = parts.cells[span], parts.strip, parts.layout
         covers = draw_covers(rule, cells, parts.layers, np.zeros(strip.shape, dtype=bool))
         if measure_span(span, cells, covers, WHITE - strip, parts.layers).visible_ink < self._least_ink:

@@ -33,7 +33,7 @@ ADVICE: Mapping[RejectReason, str] = {
 
 
 def advice(rejected: Mapping[str, int]) -> str:
-    """Return a sentence on the most frequent reason; empty without rejects.
+    """A sentence on the most frequent reason; empty without rejects.
 
     Args:
         rejected: Number of rejected pairs by reason.

@@ -116,7 +116,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
 def _rejection_summary(
     rejected: Counter[str], results: Sequence[ShardResult], work: Folder, where: Sequence[str]
 ) -> str:
-    """Return the most frequent reasons and the first pair rejected for the most frequent one."""
+    """The most frequent reasons and the first pair rejected for the most frequent one."""
     if not rejected:
         return f"rejected: none; {'no row matches ' + ' and '.join(where) if where else 'it is empty'}"
     counts = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common(3))
@@ -184,7 +184,7 @@ def save_assembly(assembly: Assembly, fingerprint: str, work: Folder) -> None:
 
 
 def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
-    """Return the assembly saved by another run of the same plan, or None.
+    """The assembly saved by another run of the same plan, or None.
 
     Raises:
         OutputError: The saved assembly has other splits, and its files may have been moved already.

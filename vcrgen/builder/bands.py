@@ -46,7 +46,7 @@ class Band:
 
     @cached_property
     def compressed(self) -> CompressedBand:
-        """Return the rows, filtered and compressed."""
+        """Deflate blocks of the filtered rows, with checksum and size; made once."""
         rows = self._filtered()
         blocks = _deflate_text(rows) if self.pixels.ndim == 2 else _deflate_photo(rows.reshape(-1))
         return CompressedBand(blocks, zlib_ng.adler32(rows), rows.size)
@@ -129,9 +129,9 @@ def filter_rows(pixels: Pixels) -> Pixels:
     filtered = np.empty((height, 1 + 3 * width), dtype=np.uint8)
     filtered[:, 0] = kinds
     if step == 1:
-        chosen = candidates[kinds, np.arange(height)]
+        best_rows = candidates[kinds, np.arange(height)]
         for channel in range(1, 4):  # the three equal channels of gray have equal differences
-            filtered[:, channel::3] = chosen
+            filtered[:, channel::3] = best_rows
         return filtered
     starts = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), height]
     for start, stop in pairwise(starts):

@@ -32,7 +32,7 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
-    """Return the card as Markdown with a YAML header."""
+    """Markdown with a YAML header, for the dataset's ``README.md``."""
     template = (files("vcrgen.builder") / "card.md").read_text(encoding="utf-8")
     row = LANGUAGES[manifest.config["lang"]]
     text = template.format(
@@ -56,7 +56,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
 
 
 def target_origin(row: LanguageRow) -> str:
-    """Return a sentence on cover targets measured in another language; empty for a language of its own."""
+    """A sentence on cover targets measured in another language; empty for a language of its own."""
     shares = " and ".join(f"{target.visible} ({mode})" for mode, target in row.cover_targets.items())
     why = f"since no public {row.name} dataset could be measured"
     return (
@@ -67,7 +67,7 @@ def target_origin(row: LanguageRow) -> str:
 
 
 def pixels_note(manifest: Manifest) -> str:
-    """Return a paragraph on what the visible pixels alone tell; empty where it was not measured."""
+    """A paragraph on what the visible pixels alone tell; empty where it was not measured."""
     if has_threshold(manifest.config):
         return (
             "\n\nBits: a lower bound of what the visible pixels of a span leave to infer (the equivocation), before "
@@ -88,7 +88,7 @@ def has_threshold(config: Mapping[str, Any]) -> bool:
 
 
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of a dataset of one configuration with their descriptions."""
+    """The columns of a dataset of one configuration with their descriptions."""
     built = BuildConfig(**{name: config[name] for name in legacy_values(BuildConfig) if name in config})
     notes = {"ink": LEVELS_NOTE, "bits": BITS_NOTE}
     changed = {"mode": note} if (note := notes.get(config["mode"].partition("=")[0])) else {}
@@ -102,7 +102,7 @@ def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def describe_covers(config: Mapping[str, Any]) -> str:
-    """Return the end of a sentence on covers, and sentences on distractors and degradation."""
+    """The end of a sentence on covers, and sentences on distractors and degradation."""
     built = {**legacy_values(BuildConfig), **config}
     how = "so that only their top and bottom pixels are left"
     if built["cover"] != ROWS:
@@ -120,7 +120,7 @@ def describe_covers(config: Mapping[str, Any]) -> str:
 
 
 def statistics_table(statistics: Statistics) -> str:
-    """Return the statistics of the paper's Table 4 and the visible ink as a Markdown table."""
+    """The statistics of the paper's Table 4 and the visible ink as a Markdown table."""
     has_bits = any(row.pixel_bits for row in statistics.values())
     bits_heads = " bits: median | 10th pct | below 1 bit |" if has_bits else ""
     lines = [
@@ -141,14 +141,14 @@ def statistics_table(statistics: Statistics) -> str:
 
 
 def rejected_table(rejected: Mapping[str, int]) -> str:
-    """Return reject reasons with counts as a Markdown table, the most frequent first; empty without rejects."""
+    """Reject reasons with counts as a Markdown table, the most frequent first; empty without rejects."""
     ranked = sorted(rejected.items(), key=lambda item: (-item[1], item[0]))
     lines = [" Rejected pairs, each with its reason in `rejects.jsonl`:", "", "| reason | pairs |", "|---|---|"]
     return "\n".join([*lines, *(f"| {reason} | {count} |" for reason, count in ranked)]) if rejected else ""
 
 
 def cleaned_note(cleaned: Mapping[str, int]) -> str:
-    """Return a paragraph on what was cleaned in how many captions; empty if nothing was."""
+    """A paragraph on what was cleaned in how many captions; empty if nothing was."""
     ranked = sorted(cleaned.items(), key=lambda item: (-item[1], item[0]))
     counts = ", ".join(f"{kind} {count}" for kind, count in ranked)
     return (
@@ -179,8 +179,8 @@ def _head(manifest: Manifest) -> str:
         ],
     }
     if license_id:
-        known = HUB_LICENSE.fullmatch(license_id)
-        head["license"] = license_id if known else "other"
-        if not known:
+        hub_license = HUB_LICENSE.fullmatch(license_id)
+        head["license"] = license_id if hub_license else "other"
+        if not hub_license:
             head["license_name"] = without_marks(license_id)
     return yaml.safe_dump(head, sort_keys=False, allow_unicode=True)

@@ -119,7 +119,7 @@ def has_uncovered_span(spans: Iterable[MaskedSpan]) -> bool:
 def _distract(
     distractors: tuple[Places, Places], parts: PairParts, covers: Sequence[Cover]
 ) -> tuple[list[Cover], list[Cover]]:
-    """Return the distractors on VI and on blank paper, each clear of text and of the others."""
+    """Distractors on VI, and those on blank paper; each is clear of text and of the others."""
     paper = parts.strip < WHITE
     mark_hidden(paper, covers)
     photo = np.zeros((parts.photo.height, parts.photo.width), dtype=bool)

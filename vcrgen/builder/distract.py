@@ -41,7 +41,7 @@ def place_distractors(
 
 
 def _blank_paper(parts: PairParts) -> list[Box]:
-    """Return the sufficiently wide parts of lines that have no text."""
+    """The sufficiently wide parts of lines that have no text."""
     layout, line = parts.layout, parts.layout.line_height
     regions = []
     for number, row in enumerate(layout.lines):

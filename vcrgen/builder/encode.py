@@ -53,7 +53,7 @@ def encode_png(bands: Sequence[Band], note: str | None = None) -> bytes:
 
 
 def _chunk(kind: bytes, chunks: list[bytes]) -> list[bytes]:
-    """Return the byte strings of a PNG chunk, not joined, so that a photo is copied only once."""
+    """The byte strings of a PNG chunk, not joined, so that a photo is copied only once."""
     checksum = zlib.crc32(kind)
     for chunk in chunks:
         checksum = zlib_ng.crc32(chunk, checksum)
@@ -61,7 +61,7 @@ def _chunk(kind: bytes, chunks: list[bytes]) -> list[bytes]:
 
 
 def adler32_combine(first: int, second: int, second_length: int) -> int:
-    """Return the Adler-32 of two concatenated byte strings from theirs (RFC 1950, 8.2)."""
+    """The Adler-32 of two concatenated byte strings from theirs (RFC 1950, 8.2)."""
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + second_length * ((first & 0xFFFF) - 1)
     return (high % ADLER_BASE) << 16 | low % ADLER_BASE

@@ -71,7 +71,7 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             image.load()
             image = _upright(image)
             size = _scaled_size(image, width, min_side, max_height)
-            return _shown(image, size)
+            return _resize_to_srgb(image, size)
         except DECODER_ERRORS as error:
             raise _problem_of(error, image) from None
 
@@ -100,13 +100,17 @@ def fit_picture(picture: Image.Image, *, width: int, max_pixels: int, min_side: 
             rgb = _to_rgb(upright)
             profile = upright.info.get("icc_profile", b"") if _to_srgb(upright) else b""
             content = b"RGB pixels %dx%d\0" % rgb.size + rgb.tobytes() + profile
-            return LoadedPicture(image=_shown(upright, size), content=content)
+            return LoadedPicture(image=_resize_to_srgb(upright, size), content=content)
         except DECODER_ERRORS as error:
             raise _problem_of(error, picture) from None
 
 
 def _scaled_size(image: Image.Image, width: int, min_side: int, max_height: int) -> tuple[int, int]:
-    """Return the size that a picture has at a width, if it is allowed."""
+    """Width and height in pixels of a picture scaled to a width.
+
+    Raises:
+        ImageProblem: The height would be above ``max_height``, or too small to be seen.
+    """
     height = max(1, round(image.height * width / image.width))
     if height > max_height:
         raise ImageProblem(RejectReason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
@@ -115,8 +119,8 @@ def _scaled_size(image: Image.Image, width: int, min_side: int, max_height: int)
     return width, height
 
 
-def _shown(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Return a decoded picture in RGB at a size, its colours in sRGB: converted last, as few pixels cost little."""
+def _resize_to_srgb(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """A decoded picture in RGB at a size, its colours in sRGB: converted last, as few pixels cost little."""
     transform = _to_srgb(image)
     if transform is None:
         return _scaled(_to_rgb(image), size)
@@ -130,7 +134,7 @@ def _scaled(image: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def _to_srgb(image: Image.Image) -> ImageCms.ImageCmsTransform | None:
-    """Return the conversion from a picture's colour profile, if it has a usable one that is not sRGB."""
+    """The conversion from a picture's colour profile, if it has a usable one that is not sRGB."""
     profile = image.info.get("icc_profile")
     if not isinstance(profile, bytes) or not 0 < len(profile) <= MAX_PROFILE_BYTES:
         return None
@@ -141,7 +145,7 @@ def _to_srgb(image: Image.Image) -> ImageCms.ImageCmsTransform | None:
 
 @lru_cache(maxsize=16)
 def _profile_transform(profile: bytes) -> ImageCms.ImageCmsTransform | None:
-    """Return the conversion of an ICC profile to sRGB; None for sRGB, damaged profiles and those of other kinds."""
+    """The conversion of an ICC profile to sRGB; None for sRGB, damaged profiles and those of other kinds."""
     try:
         opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         mode = PROFILE_MODES.get(opened.profile.xcolor_space.strip())
@@ -166,7 +170,7 @@ def is_blank(image: Image.Image) -> bool:
 
 
 def _problem_of(error: BaseException, image: Image.Image) -> ImageProblem:
-    """Return the reject reason for what a decoder raised."""
+    """The reject reason for what a decoder raised while it read an image."""
     if isinstance(error, EOFError):
         return ImageProblem(RejectReason.NO_FRAME, f"the {image.format} file has no frame")
     if isinstance(error, MemoryError | Image.DecompressionBombError):
@@ -176,7 +180,7 @@ def _problem_of(error: BaseException, image: Image.Image) -> ImageProblem:
 
 
 def difference_hash(picture: Image.Image) -> npt.NDArray[np.uint8]:
-    """Return the difference hash: a bit for each of 256 cells that is clearly brighter than its left neighbour."""
+    """The difference hash: a bit for each of 256 cells that is clearly brighter than its left neighbour."""
     gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
     cells = np.asarray(gray, dtype=np.int16)
     return np.packbits(cells[:, 1:] > cells[:, :-1] + HASH_MARGIN)
@@ -204,7 +208,7 @@ def _check_size(image: Image.Image, max_pixels: int, min_side: int) -> None:
 
 
 def _header_problem(data: bytes, error: Exception) -> tuple[RejectReason, str]:
-    """Return the reject reason for a header that Pillow cannot read."""
+    """The reject reason for a header that Pillow cannot read."""
     if data[:6] in (b"GIF87a", b"GIF89a"):
         return RejectReason.NO_FRAME, "the GIF file has no frame"
     if "MAX_TEXT" in str(error):

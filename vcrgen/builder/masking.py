@@ -51,10 +51,10 @@ def plan_mask(
         return whole and not cuts_word(span) and not is_refused and occurs_once(span.text.casefold(), folded)
 
     choose = load_object(MASK_KINDS[config.mask].choose)
-    chosen = sorted(choose(doc, rng, config.ngram_size, budget, usable), key=lambda span: span.start)
+    spans = sorted(choose(doc, rng, config.ngram_size, budget, usable), key=lambda span: span.start)
     return tuple(
         Span(start=span.start_char, end=span.end_char, text=span.text, tokens=tuple(token.text for token in span))
-        for span in chosen
+        for span in spans
     )
 
 
@@ -118,15 +118,15 @@ def single_tokens(
     doc: Doc, rng: Random, n: int, budget: int, usable: _Usable, *, pos: str | None = None
 ) -> list[TokenSpan]:
     """Eligible tokens, of one part of speech if one is given, in random order."""
-    chosen: list[TokenSpan] = []
+    spans: list[TokenSpan] = []
     taken: set[int] = set()
     eligible = [token.i for token in doc if ineligible_reason(token) is None and pos in (None, token.pos_)]
     for at in shuffled(rng, eligible):
         span = doc[at : at + 1]
-        if len(chosen) < budget and at not in taken and usable(span):
+        if len(spans) < budget and at not in taken and usable(span):
             taken.update((at - 1, at, at + 1))
-            chosen.append(span)
-    return chosen
+            spans.append(span)
+    return spans
 
 
 def nouns(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list[TokenSpan]:

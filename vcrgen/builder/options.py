@@ -173,9 +173,9 @@ class BuildConfig(SourceOptions):
     @classmethod
     def _known_kind(cls, value: str, field: ValidationInfo) -> str:
         name = str(field.field_name)
-        known: Mapping[str, object] = {"cover": COVER_KINDS, "mask": MASK_KINDS, "paper": PAPER_KINDS}[name]
-        if value not in known:
-            raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+        kinds: Mapping[str, object] = {"cover": COVER_KINDS, "mask": MASK_KINDS, "paper": PAPER_KINDS}[name]
+        if value not in kinds:
+            raise ValueError(f"unknown {name} {value!r}; known: {', '.join(kinds)}")
         return value
 
     @field_validator("clean")
@@ -226,8 +226,8 @@ class BuildConfig(SourceOptions):
         language, whole = LANGUAGES[self.lang], [kind.name for kind in COVER_KINDS.values() if kind.whole_letters]
         levels = [mode.bits for mode in self.modes if mode.bits]
         if odd := set(levels) - set(language.ink_by_bits):
-            known = ", ".join(map(str, language.ink_by_bits))
-            raise ValueError(f"bits={min(odd)} has no calibrated covers; known: {known}")
+            calibrated_levels = ", ".join(map(str, language.ink_by_bits))
+            raise ValueError(f"bits={min(odd)} has no calibrated covers; known: {calibrated_levels}")
         if levels and self.cover not in whole:
             raise ValueError(
                 f"--mode bits needs covers that hide whole letters, as --cover {whole[0]}: parts of every letter, as "
@@ -341,6 +341,6 @@ def find_recipe(file: Path) -> Path:
         return file
     shipped = {recipe.name: recipe for recipe in sorted(resource_dir("configs").glob("*.yaml"))}
     if (name := file.with_suffix(".yaml").name) not in shipped:
-        known = ", ".join(recipe.stem for recipe in shipped.values())
-        raise ConfigError(f"There is no recipe {file}; give the path of a YAML file, or the name of one of {known}.")
+        recipes = ", ".join(recipe.stem for recipe in shipped.values())
+        raise ConfigError(f"There is no recipe {file}; give the path of a YAML file, or the name of one of {recipes}.")
     return shipped[name]

@@ -88,7 +88,7 @@ class Pipeline:
             )
 
     def _make_style(self, face: int) -> Style:
-        """Return the style in which a face of the chain comes first."""
+        """The style whose font chain begins with face number ``face``."""
         config = self.config
         return make_style(
             self.language,
@@ -100,7 +100,7 @@ class Pipeline:
         )
 
     def _style_of(self, caption: str, style: Style) -> Style:
-        """Return the style of a caption: another one if a face after the first one is the first with all letters."""
+        """The style of a caption: another one if a face after the first one is the first with all letters."""
         chain = style.shaper.chain
         face = chain.first_with(self.language.letters_of_script(caption)) if self.language.one_face else 0
         return self._style_led_by(face) if face else style

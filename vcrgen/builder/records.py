@@ -39,13 +39,13 @@ class PairKeys:
     caption: str  # of the shown caption
 
     @classmethod
-    def of(cls, image: bytes, caption: str, shown: str) -> Self:
+    def of(cls, image: bytes, caption: str, strip_caption: str) -> Self:
         """Hash an encoded image, its whole normalised caption, and the part of it that the strip shows."""
         image_hash = hashlib.blake2b(image, digest_size=KEY_LENGTH // 2)
         pair_hash = image_hash.copy()
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
-        shown_hash = hashlib.blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
-        return cls(pair=pair_hash.hexdigest(), caption=shown_hash.hexdigest())
+        strip_hash = hashlib.blake2b(strip_caption.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
+        return cls(pair=pair_hash.hexdigest(), caption=strip_hash.hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class PairImages(Generic[T]):
     warp: Callable[[Mask, str], Mask] | None = None  # moves a mask with the warped image of that name
 
     def mask(self, name: str) -> Mask | None:
-        """Return the mask of the covers in the image of that name, shape (height, width); None for box covers."""
+        """The mask of the covers in the image of that name, shape (height, width); None for box covers."""
         mask = self.cover_mask
         if mask is None:
             return None

@@ -13,7 +13,7 @@ from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 
 
 def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str) -> dict[str, Any]:
-    """Return one row of a dataset, in the columns of `vcrgen.data.tasks.vcr.VCR`."""
+    """One row of a dataset, in the columns of `vcrgen.data.tasks.vcr.VCR`."""
     images = pair.images[mode]
 
     def image(data: bytes, name: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def build(
 
 
 def default_out(config: BuildConfig) -> Path:
-    """Return the default output folder, ``data/vcr-SOURCE-LANG-MODE``."""
+    """``data/vcr-SOURCE-LANG-MODE``, below the working folder."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(config.source).stem).strip("-") or "pairs"
     return Path("data") / f"vcr-{stem}-{config.lang}-{config.mode}"
 
@@ -177,7 +177,11 @@ class Build:
             raise
 
     def _finished(self, plan: Plan) -> Manifest | None:
-        """Return the manifest of a finished build of the same plan; another finished dataset is an error."""
+        """The manifest of a finished build of the same plan; None if there is no finished build.
+
+        Raises:
+            OutputError: The folder holds another finished dataset.
+        """
         if self._out.size(SUCCESS) is None:
             return None
         with suppress(DatasetError):
@@ -189,7 +193,7 @@ class Build:
         )
 
     def _worker_maker(self, plan: Plan, source: Source, signature: Signature) -> partial[Worker]:
-        """Return the worker factory that every process of the engine calls once, in any working folder."""
+        """The factory of workers; every process of the engine calls it once, in any working folder."""
         files = {
             name: _absolute(getattr(self._config, name))
             for name in ("font", "censor_list", "spacy_model", "image_root")
@@ -256,14 +260,14 @@ class Build:
                 self._listener.note(shown_bytes(size))
         except CrashedTasksError as error:
             names = [partition.name for partition in source.partitions()]
-            shown = [
+            runs = [
                 f"{names[tasks[0].partition]} rows {tasks[0].start} to {tasks[-1].stop - 1} (shard {tasks[0].index}"
                 f"{f' to {tasks[-1].index}' if len(tasks) > 1 else ''})"
                 for tasks in error.tasks[:3]
             ]
-            rest = f" and {len(error.tasks) - len(shown)} more" if len(error.tasks) > len(shown) else ""
+            rest = f" and {len(error.tasks) - len(runs)} more" if len(error.tasks) > len(runs) else ""
             raise WorkerError(
-                f"A worker process died {error.attempts} times on each of: {', '.join(shown)}{rest}. All other shards "
+                f"A worker process died {error.attempts} times on each of: {', '.join(runs)}{rest}. All other shards "
                 "are finished and kept; an image there may be hostile, or memory short: run the same command to try "
                 "these again, or build without these rows."
             ) from None
@@ -286,7 +290,7 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder,
 
 
 def _absolute(value: Any) -> Any:
-    """Return the absolute path of a file; other values are unchanged."""
+    """The absolute path of a file; other values are unchanged."""
     with suppress(OSError):
         if value and Path(value).exists():
             return type(value)(Path(value).absolute())

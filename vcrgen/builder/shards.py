@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows to read."""
+        """Rows of all its tasks."""
         return sum(task.stop - task.start for task in self.tasks)
 
 
@@ -117,8 +117,8 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Si
         "pictures": process_facts["pictures"],
         "files of the source": hash_of(inputs),
     }
-    known = {name: value for name, value in facts.items() if name not in SPLIT_FIELDS}  # to the parts
-    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=known, shard_size=size, tasks=tasks)
+    part_facts = {name: value for name, value in facts.items() if name not in SPLIT_FIELDS}
+    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=part_facts, shard_size=size, tasks=tasks)
 
 
 def divide_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
@@ -152,7 +152,7 @@ def neighbours(tasks: Sequence[Task], source: Source, processes: int) -> list[tu
 
 
 def environment() -> dict[str, Any]:
-    """Return the facts of this process that decide bytes, beside configuration and signature."""
+    """The facts of this process that decide bytes, beside configuration and signature."""
     return {
         "versions": byte_versions(),
         "freetype": features.version("freetype2"),
@@ -164,7 +164,7 @@ def environment() -> dict[str, Any]:
 
 @cache
 def byte_versions() -> dict[str, str]:
-    """Return the versions of the installed packages that decide bytes."""
+    """The versions of the installed packages that decide bytes."""
     return {name: importlib.metadata.version(name) for name in BYTE_PACKAGES}
 
 
@@ -193,7 +193,7 @@ def write_rows(writer: pq.ParquetWriter, rows: list[dict[str, Any]]) -> None:
 
 
 def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
-    """Return the results of finished tasks by index; a task with incomplete files is unfinished."""
+    """The results of finished tasks by index; a task with incomplete files is unfinished."""
     names = {f"manifests/{name}" for name in work.subfolder("manifests").entries()}
     done = [task.index for task in plan.tasks if DONE.format(task.index) in names]
     results = work.map(partial(_read_result, plan=plan, work=work), done)
@@ -201,7 +201,7 @@ def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
 
 
 def _read_result(index: int, *, plan: Plan, work: Folder) -> ShardResult | None:
-    """Return the result of a task; None if it is unfinished or of another plan."""
+    """The result of a task; None if it is unfinished or of another plan."""
     try:
         values = json.loads(work.read_text(DONE.format(index)))
         result = ShardResult(**values | {"source": RowCounts(**values["source"])})
@@ -287,5 +287,5 @@ def process_shard(
 
 
 def reject_line(reject: Reject) -> str:
-    """Return a reject as one line of JSON."""
+    """A reject as one line of JSON."""
     return canonical_json(asdict(reject)) + "\n"

@@ -39,8 +39,8 @@ class Assignment:
 class _Edges:
     """Pairs of nodes that belong together, by number."""
 
-    one: Rows
-    two: Rows
+    left: Rows
+    right: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
 def _fill_splits(
     group: Rows, ranked: list[int], unique: Rows, sizes: Mapping[str, int | float | None]
 ) -> dict[str, Rows]:
-    """Return the rows of each split.
+    """Rows of each split, by its name; ascending.
 
     Args:
         group: The number of each row's group.
@@ -123,7 +123,7 @@ def _fill_splits(
 
 
 def _ranked(group: Rows, pairs: Keys, seed: int) -> list[int]:
-    """Return the numbers of the groups, ordered by a hash of the least pair of each."""
+    """The numbers of the groups, ordered by a hash of the least pair of each."""
     order = np.lexsort((pairs, group))
     numbers, first = np.unique(group[order], return_index=True)
     least = pairs[order[first]].tolist()
@@ -140,9 +140,9 @@ def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
     candidates = _find_candidates(hashes)
     copies = _components(len(hashes), candidates.near)
     chained = np.flatnonzero(np.bincount(copies, minlength=len(hashes))[copies] > MAX_GROUP)
-    one = np.concatenate((candidates.crowded.one, copies[chained]))
-    two = np.concatenate((candidates.crowded.two, chained))
-    refused = len(np.unique(_components(len(hashes), _Edges(one, two))[two]))
+    left = np.concatenate((candidates.crowded.left, copies[chained]))
+    right = np.concatenate((candidates.crowded.right, chained))
+    refused = len(np.unique(_components(len(hashes), _Edges(left, right))[right]))
     copies[chained] = chained
     return copies, refused
 
@@ -169,14 +169,14 @@ def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Rows) -> 
         at = np.flatnonzero(run[shift:] == run[:-shift])
         if not len(at):
             return
-        one, two = pictures[at], pictures[at + shift]
-        distance = np.unpackbits(hashes[one] ^ hashes[two], axis=1).sum(axis=1, dtype=np.int64)
-        near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[one], set_bits[two]) // 2)
-        yield np.stack((one[near], two[near]), axis=1)
+        left, right = pictures[at], pictures[at + shift]
+        distance = np.unpackbits(hashes[left] ^ hashes[right], axis=1).sum(axis=1, dtype=np.int64)
+        near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[left], set_bits[right]) // 2)
+        yield np.stack((left[near], right[near]), axis=1)
 
 
 def _band_values(hashes: Hashes, band: int) -> npt.NDArray[np.int64]:
-    """Return the value of one band of each hash: every tenth bit."""
+    """The value of one band of each hash: every tenth bit."""
     values = np.zeros(len(hashes), np.int64)
     for bit in range(band, 8 * PICTURE_BYTES, BANDS):
         values = values << 1 | hashes[:, bit >> 3] >> (7 - bit & 7) & 1
@@ -184,15 +184,15 @@ def _band_values(hashes: Hashes, band: int) -> npt.NDArray[np.int64]:
 
 
 def _components(nodes: int, edges: _Edges) -> Rows:
-    """Return for each node the least node that edges, directly or by way of others, connect with it."""
+    """For each node, the least node that edges, directly or by way of others, connect with it."""
     label = np.arange(nodes)
-    one, two = edges.one, edges.two
+    left, right = edges.left, edges.right
     while True:
-        low, high = np.minimum(label[one], label[two]), np.maximum(label[one], label[two])
+        low, high = np.minimum(label[left], label[right]), np.maximum(label[left], label[right])
         apart = low != high
         if not apart.any():
             return label
-        one, two = one[apart], two[apart]
+        left, right = left[apart], right[apart]
         np.minimum.at(label, high[apart], low[apart])
         while not np.array_equal(label, further := label[label]):
             label = further

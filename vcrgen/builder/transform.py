@@ -66,8 +66,8 @@ class VCRTransform:
 
     def __repr__(self) -> str:
         options = {"lang": self.config.lang, "mode": self.config.mode, **self.config.model_dump(exclude_defaults=True)}
-        shown = [f"{name}={value!r}" for name, value in options.items()]
-        return f"VCRTransform({', '.join(shown)}, on_reject={self._on_reject!r})"
+        arguments = [f"{name}={value!r}" for name, value in options.items()]
+        return f"VCRTransform({', '.join(arguments)}, on_reject={self._on_reject!r})"
 
     def __call__(self, example: Example) -> dict[str, Any]:
         """Transform one example, or a batch: a mapping of columns to lists, as ``set_transform`` gives it.
@@ -102,7 +102,7 @@ class VCRTransform:
         return (*VCR.features, *self.config.optional_columns)
 
     def _rows(self, examples: Sequence[Example]) -> list[dict[str, Any]]:
-        """Return the columns of a built dataset for each example."""
+        """The columns of a built dataset for each example."""
         pipeline = self._pipeline = self._pipeline or Pipeline(self.config)
         items = [_read_example(example) for example in examples]
         built = pipeline.pairs(item for item in items if isinstance(item, Item))
@@ -128,7 +128,7 @@ def _decoded_images(row: Mapping[str, Any]) -> dict[str, Image.Image]:
 
 
 def _read_example(example: Example) -> Item | Reject:
-    """Return the pair of an example, or why it is none."""
+    """The pair of an example, or the reject that says why it is none."""
     source_id = str(example.get("id", example.get("question_id", "example")))
     caption, answers = example["caption"], example.get("crossed_text")
     if not isinstance(caption, str | None):
@@ -151,7 +151,7 @@ def _read_example(example: Example) -> Item | Reject:
 
 
 def _read_image(image: Any) -> bytes | Image.Image | None:
-    """Return an encoded image's bytes, or a decoded picture.
+    """An encoded image's bytes, or a decoded picture.
 
     Raises:
         ImageProblem: It is neither, or its file cannot be read.

@@ -57,7 +57,7 @@ def _is_drawn_as_another(character: str) -> bool:
 
 @cache
 def _looks_native(lang: str) -> Callable[[str], bool]:
-    """Return a function that is true for a letter that looks like one of the language's ordinary letters.
+    """A function that is true for a letter that looks like one of the language's ordinary letters.
 
     These are the letters of the language's sample, and all ideographs, as no sample has those.
     """

@@ -45,7 +45,7 @@ def cuts_word(span: Span) -> bool:
 
 
 def ineligible_reason(token: Token) -> str | None:
-    """Return the reason why a token may not be masked.
+    """The reason why a token may not be masked.
 
     Args:
         token: A token of a document whose entities are set.
@@ -75,7 +75,7 @@ def eligible_tokens(sentence: Span) -> frozenset[int]:
 
 
 def ngram_starts(eligible: frozenset[int], n: int) -> list[int]:
-    """Return the starts of runs of n consecutive eligible tokens, ascending; the runs may overlap.
+    """The starts of runs of n consecutive eligible tokens, ascending; the runs may overlap.
 
     Args:
         eligible: Positions in the document of one sentence's tokens.

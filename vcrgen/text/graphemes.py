@@ -21,7 +21,7 @@ _SINGLE_CHARACTERS = re.compile(
 
 @lru_cache(maxsize=8)  # the stages of a build ask one after the other about the same caption
 def boundaries(text: str) -> tuple[int, ...]:
-    """Return the positions between clusters, ascending, with 0 and ``len(text)``: ``"\u0915\u093f\u0915"`` has 0, 2, 3.
+    """The positions between clusters, ascending, with 0 and ``len(text)``: ``"\u0915\u093f\u0915"`` has 0, 2, 3.
 
     A text of length 0 has the one position 0.
     """
@@ -31,5 +31,5 @@ def boundaries(text: str) -> tuple[int, ...]:
 
 
 def clusters(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each cluster, in the order of the text."""
+    """The start and end of each cluster, in the order of the text."""
     return list(pairwise(boundaries(text)))

@@ -42,10 +42,10 @@ class Jieba:
         return self.cutter.cut(text)[0]
 
     def flag(self, word: str) -> str:
-        """Return a word's flag; that of a word of no dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
-        known = self.flags.get(word)
-        if known is not None:
-            return known
+        """A word's flag; that of a word of no dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
+        flag = self.flags.get(word)
+        if flag is not None:
+            return flag
         if any(char.isdigit() for char in word):
             return NUMBER_TAG
         if any(char.isalpha() for char in word) and unicodedata.normalize("NFKC", word).isascii():  # Ａ as well as A

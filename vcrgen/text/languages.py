@@ -45,7 +45,7 @@ class LanguageRow:
         sentence_enders: Tokens that end a sentence; empty for the full stops of all scripts, as spaCy lists them.
         extra: The extra that installs the packages of its segmenter; empty if they are always installed.
         segmenter: Cuts outputs of models into tokens: ``"spacy"`` for spaCy's blank tokenizer of the language, or
-            ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
+            ``module:function`` that makes a `vcrgen.text.segmenters.Segmenter` of the same tokens.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
         cover_targets: The targets of easy and hard; ``typeset/calibrate.py`` finds the covers for a font.
         ink_by_bits: Of the modes that go by bits: the visible ink of covers that hide whole letters, by the least bits.
@@ -80,7 +80,7 @@ class LanguageRow:
     text_only_prompt: str  # its prompt: ``{text}`` is the caption with gap markers, ``{question}`` the question
 
     def cover_target(self, mode: Mode) -> CoverTarget:
-        """Return the target of a mode; that of a level interpolates the ink above the cover between easy and hard."""
+        """The target of a mode; for a level of ink, the ink above the cover is interpolated between easy and hard."""
         if mode.bits:
             return CoverTarget(visible=self.ink_by_bits[mode.bits], above=0.5)
         if mode.ink is None:
@@ -95,13 +95,13 @@ class LanguageRow:
         return "word" if self.word_boundaries else "character"
 
     def count_units(self, text: str) -> int:
-        """Return the number of words, or of characters without white space, as lines break between them."""
+        """The number of words, or of characters without white space, as lines break between them."""
         words = text.split()
         return len(words) if self.break_unit == "word" else sum(map(len, words))
 
     @property
     def length_unit(self) -> str:
-        """The unit of :meth:`count_units`, plural."""
+        """The unit of `count_units`, plural."""
         return "words" if self.break_unit == "word" else "characters"
 
     @property
@@ -115,7 +115,7 @@ class LanguageRow:
         return frozenset({self.script} | {*self.other_scripts} - {row.script for row in LANGUAGES.values()})
 
     def letters_of_script(self, text: str) -> set[str]:
-        """Return the letters of a text in the language's scripts."""
+        """Distinct letters of a text in the language's scripts."""
         return {letter for letter in {*text} if letter.isalpha() and script_of(letter) in self.scripts}
 
     def accepts_script_of(self, text: str) -> bool:
@@ -143,7 +143,7 @@ LANGUAGES: Mapping[str, LanguageRow] = MappingProxyType(_read_rows())
 
 
 def language_row(code: str) -> LanguageRow:
-    """Return the row of a language.
+    """The row of a language code.
 
     Raises:
         ConfigError: No language has that code.
@@ -154,7 +154,7 @@ def language_row(code: str) -> LanguageRow:
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """Return the code of the first language whose script most letters are in, or the first code of the table.
+    """The code of the first language whose script most letters are in, or the first code of the table.
 
     Languages of one script are not distinguished: texts in French, Spanish or German count as English. Of two languages
     that share a script (Japanese has Chinese characters) the one with more scripts comes first, if at least a tenth of
@@ -172,5 +172,5 @@ def guess_language(texts: Iterable[str]) -> str:
 
 
 def script_of(letter: str) -> str:
-    """Return the first word of a letter's Unicode name."""
+    """The first word of a letter's Unicode name, as ``LATIN``; empty for a letter without a name."""
     return re.split("[ -]", unicodedata.name(letter, ""), maxsplit=1)[0]

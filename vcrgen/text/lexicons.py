@@ -11,7 +11,7 @@ from importlib.resources import files
 
 
 def read_lexicon(code: str, name: str) -> list[str]:
-    """Return the entries of a list, in its order; none if the language has no such list.
+    """The entries of a list, in its order; none if the language has no such list.
 
     Args:
         code: Code of the language.
@@ -21,7 +21,7 @@ def read_lexicon(code: str, name: str) -> list[str]:
 
 
 def read_fields(kind: type, code: str, *, by_words: bool = False) -> dict[str, frozenset[str]]:
-    """Return the lists that have the names of a dataclass's fields, for its constructor; without absent ones.
+    """The lists that have the names of a dataclass's fields, for its constructor; without absent ones.
 
     Args:
         kind: The dataclass, with a default for each field.

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 def skeleton(text: str) -> str:
-    """Return the skeleton of a text: two texts with one skeleton are confusable. It is not meant to be read.
+    """The skeleton of a text: two texts with one skeleton are confusable. It is not meant to be read.
 
     ``skeleton("раураl")``, in which only the last letter is Latin, is ``"paypal"``; ``skeleton("m")`` is ``"rn"``.
     See section 4 of UTS #39; of the version 13 of its table.

@@ -1,6 +1,6 @@
 """The kinds of masks, one row each: option texts, messages and signatures follow from this table.
 
-To add a kind: a function in :mod:`vcrgen.builder.masking` and its row here. The command line reads this module for its
+To add a kind: a function in `vcrgen.builder.masking` and its row here. The command line reads this module for its
 help, so it imports nothing heavy.
 """
 

@@ -46,19 +46,19 @@ class Analyser:
     lock: threading.Lock  # held while a text is analysed: the programs work on one at a time
 
     def __call__(self, text: str) -> list[Morpheme]:
-        """Return the morphemes of a text, in its order, without white space."""
+        """The morphemes of a text, in its order, without white space."""
         # Each character is replaced by one, so that offsets stay.
         plain = _UNREADABLE.sub("\ufffd", _SPACE.sub(" ", text))
-        found: list[Morpheme] = []
+        morphemes: list[Morpheme] = []
         for start, end in _parts(text):
             with self.lock:
                 analysed = list(self.analyse(plain[start:end]))
             for surface, tag in analysed:
                 if surface and not surface.isspace():
                     start = plain.index(surface, start, end)
-                    found.append(Morpheme(text[start : start + len(surface)], start, tag))
+                    morphemes.append(Morpheme(text[start : start + len(surface)], start, tag))
                     start += len(surface)
-        return found
+        return morphemes
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
@@ -83,7 +83,7 @@ class MorphemeTokenizer:
         self.signature = analyser.name
 
     def __call__(self, text: str) -> Doc:
-        """Return the tokens of a text; white space other than one space after a word is a token without a tag."""
+        """The tokens of a text; white space other than one space after a word is a token without a tag."""
         from spacy.tokens import Doc
 
         morphemes = self._analyser(text)
@@ -94,7 +94,7 @@ class MorphemeTokenizer:
 
 
 def with_white_space(words: Iterable[tuple[str, int]], text: str) -> tuple[list[str], list[int]]:
-    """Return words and offsets; white space is a token, except one space after a word (as in spaCy)."""
+    """Words and offsets; white space is a token, except one space after a word (as in spaCy)."""
     texts: list[str] = []
     starts: list[int] = []
     position = 0

@@ -131,7 +131,7 @@ def _begins_with_place(word: str, lex: Lexicons) -> bool:
 
 
 def _label_of_quantity(word: str, lex: Lexicons) -> str:
-    """Return the label of a number and its unit in one word: 三万美元, 九点, 十九世纪, 百分之二十."""
+    """The label of a number and its unit in one word: 三万美元, 九点, 十九世纪, 百分之二十."""
     if word.startswith("百分之"):
         return "PERCENT"
     unit = word.lstrip(NUMERALS)

@@ -174,7 +174,7 @@ class LabelledWords:
         self.lexicons = lexicons
 
     def lower_at(self, i: int) -> str:
-        """Return token i as the lists have it, or an empty text if there is no token i."""
+        """Token i as the lists have it, or an empty text if there is no token i."""
         return self.lower[i] if 0 <= i < len(self.lower) else ""
 
     def is_name(self, i: int) -> bool:
@@ -368,7 +368,7 @@ def join_nouns(text: LabelledWords) -> None:
 
 
 def _after_links(text: LabelledWords, i: int) -> int:
-    """Return the end of the words that link a noun to its name; ``i`` if there are none."""
+    """The end of the words that link a noun to its name; ``i`` if there are none."""
     end = i
     while end < i + MAX_LINK and text.lower_at(end) in text.lexicons.noun_links:
         end += 1
@@ -439,8 +439,8 @@ def _join_names(labels: Sequence[str | None]) -> list[str]:
     """Give adjacent tokens of different kinds of names one label, so that they are one entity."""
     joined: list[str] = []
     for is_name, run in groupby((label or "" for label in labels), key=NAME_LABELS.__contains__):
-        found = list(run)
-        joined += [NAME] * len(found) if is_name and len(set(found)) > 1 else found
+        run_labels = list(run)
+        joined += [NAME] * len(run_labels) if is_name and len(set(run_labels)) > 1 else run_labels
     return joined
 
 

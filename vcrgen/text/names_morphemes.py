@@ -146,7 +146,7 @@ def mark_runs(marks: LabelledWords) -> None:
 
 
 def _runs(marks: LabelledWords) -> list[list[int]]:
-    """Return the longest runs of nouns without white space between them."""
+    """The longest runs of nouns without white space between them."""
     runs: list[list[int]] = []
     for index in range(len(marks.words)):
         if not marks.is_nominal(index):

@@ -58,7 +58,7 @@ _PRESENTATION_FORMS = regex.compile(r"[\ufb50-\ufdff\ufe70-\ufefc]+")
 
 
 def lookup_key(word: str) -> str:
-    """Return a word as lists have it: in lower case, with plain letters, without marks that only help to read it."""
+    """A word as lists have it: in lower case, with plain letters, without marks that only help to read it."""
     lower = word.lower()
     if lower.isascii():
         return lower
@@ -75,7 +75,7 @@ def normalise_caption(text: str) -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return a text with plain spaces for no-break ones, and without word joiners."""
+    """A text with plain spaces for no-break ones, and without word joiners."""
     return text if text.isascii() else text.translate(_TYPED)
 
 
@@ -99,18 +99,18 @@ def normalise_drawn(text: str) -> str:
 
 
 def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
-    """Return a normalised caption without the emoji that cannot be drawn, and without the space before them.
+    """A normalised caption without the emoji that cannot be drawn, and without the space before them.
 
     Args:
         text: The caption.
         missing: Returns the characters of a text that have no glyph.
     """
 
-    def shown(run: regex.Match[str]) -> str:
-        kept = "".join(emoji for emoji in _EMOJI.findall(run[2]) if not missing(emoji))
-        return kept if not kept and run[3] is not None else run[1] + kept
+    def without_missing(run: regex.Match[str]) -> str:
+        drawn_emoji = "".join(emoji for emoji in _EMOJI.findall(run[2]) if not missing(emoji))
+        return drawn_emoji if not drawn_emoji and run[3] is not None else run[1] + drawn_emoji
 
-    drawable = text if text.isascii() else _EMOJI_RUN.sub(shown, text)
+    drawable = text if text.isascii() else _EMOJI_RUN.sub(without_missing, text)
     return text if drawable == text else normalise_drawn(drawable)
 
 
@@ -125,7 +125,7 @@ def _once(text: str) -> str:
 
 
 def _as_windows_1252(control: str) -> str:
-    """Return the character of a C1 control's byte; five bytes have none and stay."""
+    """The character of a C1 control's byte; five bytes have none and stay."""
     try:
         return control.encode("latin-1").decode("cp1252")
     except UnicodeDecodeError:
@@ -134,7 +134,7 @@ def _as_windows_1252(control: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _folded(character: str) -> str:
-    """Return the text that a compatibility character, radical or hyphen is drawn as, or itself."""
+    """The text that a compatibility character, radical or hyphen is drawn as, or itself."""
     look, plain = skeleton(character), unicodedata.normalize("NFKC", character)
     if look == "-":
         return look

@@ -30,7 +30,7 @@ _RULES_BY_CAPITALS = {
 
 
 def absent_files(code: str) -> list[str]:
-    """Return a sentence for each absent file: its name and what follows.
+    """A sentence for each absent file: its name and what follows.
 
     Raises:
         ConfigError: No language has that code.

@@ -52,7 +52,7 @@ class TextPipeline:
 
 @cache
 def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
-    """Return the pipeline of a language; loaded once a process.
+    """Load the pipeline of a language, once a process.
 
     Args:
         lang: A code of the language table.
@@ -148,7 +148,7 @@ def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tup
 
 
 def segmenter_version(nlp: Language) -> str:
-    """Return name and version of a pipeline's tokenizer, as in signatures."""
+    """Name and version of a pipeline's tokenizer, as in signatures."""
     if isinstance(nlp.tokenizer, MorphemeTokenizer):
         return nlp.tokenizer.signature
     segmenter = getattr(nlp.tokenizer, "segmenter", None)

@@ -9,13 +9,13 @@ from vcrgen.text.languages import LANGUAGES
 
 @cache
 def calibration_sample(lang: str) -> tuple[str, ...]:
-    """Return the texts on which the covers of a language are calibrated, in the order of its file.
+    """The texts on which the covers of a language are calibrated, in the order of its file.
 
     They are the lines of ``vcrgen/text/<lang>/sample.txt`` that are no comments. The file is never changed: a cover
     leaves a share of this text's ink, so that with another text every dataset would get other covers.
 
     Args:
-        lang: Code of a language of :data:`vcrgen.text.languages.LANGUAGES`.
+        lang: Code of a language of `vcrgen.text.languages.LANGUAGES`.
 
     Raises:
         ConfigError: The language has no such file yet.

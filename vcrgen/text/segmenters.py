@@ -1,7 +1,7 @@
 """Tokens without a pipeline: a language's tokenizer alone, for texts of any length.
 
 Captions are short; outputs of models may be long. spaCy's tokenizer of space-delimited words takes quadratic time on a
-run of characters without white space ("((((…"), so such a run is cut every :data:`LONGEST_RUN` characters before it is
+run of characters without white space ("((((…"), so such a run is cut every `LONGEST_RUN` characters before it is
 tokenised. Longer texts are read in pieces, cut where the tokens cannot change.
 """
 
@@ -58,7 +58,7 @@ class Segmenter:
         return str(LONGEST_RUN) if self.long_run else "whole"
 
     def __call__(self, text: str, *, limit: int | None = None, spaces: bool = False) -> Tokens:
-        """Return the tokens of a text, in time linear in its length.
+        """The tokens of a text, in time linear in its length.
 
         Args:
             text: Any text.
@@ -68,11 +68,11 @@ class Segmenter:
         texts: list[str] = []
         starts: list[int] = []
         for offset, piece in self._pieces(text):
-            found, at = self.tokenize(piece)
-            if not spaces and any(map(str.isspace, found)):
-                at = [start for token, start in zip(found, at, strict=True) if not token.isspace()]
-                found = [token for token in found if not token.isspace()]
-            texts += found
+            tokens, at = self.tokenize(piece)
+            if not spaces and any(map(str.isspace, tokens)):
+                at = [start for token, start in zip(tokens, at, strict=True) if not token.isspace()]
+                tokens = [token for token in tokens if not token.isspace()]
+            texts += tokens
             starts += [offset + start for start in at] if offset else at
             if limit is not None and len(texts) > limit:
                 return Tokens(texts[:limit], starts[:limit], beyond_limit=True)
@@ -93,7 +93,7 @@ class Segmenter:
 
 @cache
 def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
-    """Return the segmenter of a language; loaded once a process.
+    """Load the segmenter of a language, once a process.
 
     Args:
         lang: A code of the language table.
@@ -121,7 +121,7 @@ def _blank(code: str) -> Segmenter:
 
 
 def of_morphemes(analyser: Analyser) -> Segmenter:
-    """Return a segmenter whose tokens are morphemes."""
+    """A segmenter whose tokens are morphemes."""
 
     def tokenize(text: str) -> tuple[list[str], list[int]]:
         return with_white_space(((word, start) for word, start, _ in analyser(text)), text)

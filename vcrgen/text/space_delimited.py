@@ -67,7 +67,7 @@ class WordTokenizer:
         self._pieces = _Pieces(self._tokenizer)
 
     def __call__(self, text: str) -> Cut:
-        """Return the tokens of a text."""
+        """Tokens as spaCy's tokenizer gives them, and their starts."""
         if len(self._strings) > self._most:
             self._renew()
         texts = text.split(" ")
@@ -77,8 +77,8 @@ class WordTokenizer:
         starts = list(accumulate([len(piece) + 1 for piece in texts[:-1]], initial=0))
         for place in reversed([several.start() for several in _SEVERAL_TOKENS.finditer(kinds)]):
             at = starts[place]
-            found, offsets = self._pieces.cut(texts[place])
-            texts[place : place + 1] = found
+            tokens, offsets = self._pieces.cut(texts[place])
+            texts[place : place + 1] = tokens
             starts[place : place + 1] = [at + offset for offset in offsets]
         return texts, starts
 
@@ -112,19 +112,19 @@ class _Pieces(dict[str, int]):
         return kind
 
     def cut(self, piece: str) -> Cut:
-        """Return the tokens of a piece on its own."""
+        """Tokens and starts of a piece, as if it were a whole text; kept for pieces of several tokens."""
         return self._cuts.get(piece) or texts_and_starts(self._tokenizer(piece))
 
 
 def _without_special_cases(tokenizer: Any) -> Any:
-    """Return a tokenizer of spaCy with the same rules and no special case."""
+    """A tokenizer of spaCy with the same rules and no special case."""
     rules = {name: getattr(tokenizer, name) for name in ("prefix_search", "suffix_search", "infix_finditer")}
     same = {name: getattr(tokenizer, name) for name in ("token_match", "url_match")}
     return type(tokenizer)(tokenizer.vocab, None, **rules, **same)
 
 
 def _pairs_of_special_cases(tokenizer: Any, plain: Any) -> set[tuple[str, str]]:
-    """Return pairs of adjacent tokens in the special cases that spaCy looks for among the tokens of a whole text.
+    """Pairs of adjacent tokens in the special cases that spaCy looks for among the tokens of a whole text.
 
     These are the ones that its other rules would cut, or that hold a space.
     """

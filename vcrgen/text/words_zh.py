@@ -1,6 +1,6 @@
 """jieba's words by jieba's dictionary, probabilities and rules, in time linear in the text and twice as fast.
 
-:meth:`WordCutter.cut` equals ``jieba.cut`` of jieba 0.42.1, word by word: floats are added in the same order, and ties
+`WordCutter.cut` equals ``jieba.cut`` of jieba 0.42.1, word by word: floats are added in the same order, and ties
 go the same way. (A test compares them; so did 11 million characters once.) jieba makes several objects for every
 character, and copies the path at each character of an unknown run, which takes quadratic time. Here a block is one
 loop, and short unknown runs are cached.
@@ -41,20 +41,20 @@ class WordCutter:
         moves: Probabilities,
         emits: Probabilities,
     ) -> None:
-        known: dict[str, int] = {}
+        counts: dict[str, int] = {}
         counted = 0
         for word, frequency in frequencies:
-            known[word] = frequency
+            counts[word] = frequency
             counted += frequency  # jieba counts a word that is listed twice twice
         total = log(counted)
-        logs = {frequency: log(frequency or 1) - total for frequency in set(known.values())}
+        logs = {frequency: log(frequency or 1) - total for frequency in set(counts.values())}
         self._nothing = log(1) - total
         # The logarithm of each word's share. 0 stands for the beginning of a word that is none itself.
         self._words: dict[str, float] = {}
-        for word in known:
+        for word in counts:
             for end in range(1, len(word)):
                 self._words.setdefault(word[:end], 0.0)
-        for word, frequency in known.items():
+        for word, frequency in counts.items():
             self._words[word] = logs[frequency] if frequency else 0.0
         characters = set().union(*emits.values())
         self._emits = {char: tuple(emits[s].get(char, _IMPOSSIBLE) for s in "BMES") for char in characters}
@@ -63,7 +63,7 @@ class WordCutter:
         self._unknown = lru_cache(maxsize=_MAX_CACHED)(self._recognise)
 
     def cut(self, text: str) -> tuple[list[str], list[int]]:
-        """Return the words of a text, without white space, and their starts."""
+        """The words of a text, without white space, and their starts."""
         words: list[str] = []
         starts: list[int] = []
         position = 0
@@ -105,7 +105,7 @@ class WordCutter:
             at = end
 
     def _best_way(self, block: str) -> list[int]:
-        """Return for each character the end of the best word from there; of equals the longer one."""
+        """For each character, the end of the next word on the most probable way; of equals the longer one."""
         find, nothing, length = self._words.get, self._nothing, len(block)
         ones, twos = list(map(find, block)), [*map(find, map(add, block, block[1:])), None]
         best, ends = [0.0] * (length + 1), [0] * length
@@ -130,14 +130,14 @@ class WordCutter:
         return ends
 
     def _recognise(self, run: str) -> tuple[str, ...]:
-        """Return the words of a run of characters of no dictionary."""
+        """The words of a run of characters of no dictionary."""
         words: list[str] = []
         for number, part in enumerate(_HAN.split(run)):
             words += self._by_model(part) if number % 2 else filter(None, _LATIN.split(part))
         return tuple(words)
 
     def _by_model(self, run: str) -> list[str]:
-        """Return the words of the most probable states (Viterbi): 0 begin, 1 middle, 2 end of a word, 3 a word."""
+        """The words of the most probable states (Viterbi): 0 begin, 1 middle, 2 end of a word, 3 a word."""
         never = (_IMPOSSIBLE,) * 4
         begin_e, begin_s, middle_b, middle_m, end_b, end_m, single_e, single_s = self._moves
         b, m, e, s = (first + emit for first, emit in zip(self._start, self._emits.get(run[0], never), strict=True))

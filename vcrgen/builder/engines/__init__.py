@@ -37,7 +37,7 @@ class EngineChoice:
 
     @property
     def processes(self) -> int:
-        """Return the number of processes, as far as it is known before the engine starts."""
+        """The number of processes, as far as it is known before the engine starts."""
         return self.workers if self.name == "local" else CLUSTER_PROCESSES
 
 

@@ -84,7 +84,7 @@ class RayRun:
             raise CrashedTasksError([self._tasks[number] for number in sorted(self._left)], CRASHES)
 
     def _ready(self) -> list[Any]:
-        """Return the references of finished attempts, after a short wait."""
+        """The references of finished attempts, after a short wait."""
         if not self._live:
             time.sleep(POLL_SECONDS)
             return []
@@ -108,7 +108,8 @@ class RayRun:
                 "go on."
             )
         # Ray may wait for a long time for a machine that it has declared dead.
-        for reference in [known for known, attempt in self._live.items() if attempt.node not in self._nodes]:
+        lost = [reference for reference, attempt in self._live.items() if attempt.node not in self._nodes]
+        for reference in lost:
             self._retry(self._live.pop(reference).task)
         for attempt in self._late(now):
             tried = {other.node for other in self._live.values() if other.task == attempt.task}
@@ -126,7 +127,7 @@ class RayRun:
             self._submit(self._waiting.popleft(), node)
 
     def _least_loaded(self, *, without: set[str], window: float = float("inf")) -> str | None:
-        """Return the least loaded machine below the window; None if there is none."""
+        """The least loaded machine below the window; None if there is none."""
         tasks = Counter(attempt.node for attempt in self._live.values())
         loads = sorted((tasks[name] / node.cpus, name) for name, node in self._nodes.items() if name not in without)
         return loads[0][1] if loads and loads[0][0] < window else None
@@ -136,7 +137,7 @@ class RayRun:
         self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
 
     def _outcome(self, reference: Any, attempt: Attempt) -> Outcome | None:
-        """Return the outcome of an attempt; None after a failure, which is recorded."""
+        """The outcome of an attempt; None after a failure, which is recorded."""
         errors = self._ray.exceptions
         try:
             outcome: Outcome
@@ -170,7 +171,7 @@ class RayRun:
             self._waiting.appendleft(number)
 
     def _late(self, now: float) -> list[Attempt]:
-        """Return the newest attempt of each task that takes much longer than others did."""
+        """The newest attempt of each task that takes much longer than others did."""
         if not self._seconds:
             return []
         limit = max(LATE_SECONDS, LATE_FACTOR * statistics.median(self._seconds))
@@ -186,7 +187,7 @@ class RayRun:
 
 
 def alive(ray: Any) -> dict[str, Node]:
-    """Return the machines that run tasks, by Ray's id."""
+    """The machines that run tasks, by Ray's id."""
     return {
         node["NodeID"]: Node(address=node["NodeManagerAddress"], cpus=int(node["Resources"]["CPU"]))
         for node in ray.nodes()
@@ -195,7 +196,7 @@ def alive(ray: Any) -> dict[str, Node]:
 
 
 def on_node(node: str) -> Any:
-    """Return Ray's scheduling strategy for one machine only."""
+    """Ray's scheduling strategy for one machine only."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return NodeAffinitySchedulingStrategy(node_id=node, soft=False)

@@ -42,7 +42,7 @@ def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[A
 
 
 def _reporting(make_worker: Callable[[], Worker], queue: Any) -> Callable[[Any], Any]:
-    """Return a function that runs a task in this process and reports through a queue."""
+    """A function that runs a task in this process and reports through a queue."""
     worker = make_worker()
     _freeze_loaded()
     return lambda task: worker(task, lambda *counts: queue.put(counts))

@@ -116,7 +116,7 @@ def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
 
 
 def make_probe(packages: tuple[str, ...]) -> Callable[[], dict[str, str]]:
-    """Return a function that lists installed versions; it is sent by value, as vcrgen may be missing there."""
+    """A function that lists installed versions; it is sent by value, as vcrgen may be missing there."""
 
     def probe() -> dict[str, str]:
         import importlib.metadata

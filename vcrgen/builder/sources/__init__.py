@@ -150,20 +150,20 @@ def open_every_split(config: BuildConfig) -> dict[str, Source]:
     path = Path(text).expanduser()
     try:
         if text and path.is_dir():
-            found = _open_below(DiskFolder(path))
+            sources = _open_below(DiskFolder(path))
         elif (url := remote_url(text)) and not is_pattern(url):
-            found = _open_below(open_folder(pinned(url)))
+            sources = _open_below(open_folder(pinned(url)))
         elif not (url or is_pattern(text) or _SAMPLES.fullmatch(text) or os.path.lexists(path)) and (
             on_hub := _on_hub(text)
         ):
             return dict(open_hub_splits(on_hub))
         else:
-            found = {}
+            sources = {}
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"
         raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
     # A split without rows is left out: there is nothing in it.
-    return {name: source for name, source in found.items() if _has_rows(source)} or {"": open_source(config)}
+    return {name: source for name, source in sources.items() if _has_rows(source)} or {"": open_source(config)}
 
 
 def _open_below(folder: Folder) -> dict[str, Source]:
@@ -182,15 +182,15 @@ def _open_below(folder: Folder) -> dict[str, Source]:
             groups.setdefault((str(path.parent), suffix), []).append(str(path))
         elif suffix in (".parquet", ".tar"):
             groups.setdefault((str(path.parent / _SHARD.sub("", path.stem)), suffix), []).append(str(path))
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for (name, suffix), files in sorted(groups.items()):
-        own_name = name if name not in found else f"{name}{suffix}"
-        found[own_name] = _open_files(files, folder=folder, max_rows=None)
+        own_name = name if name not in sources else f"{name}{suffix}"
+        sources[own_name] = _open_files(files, folder=folder, max_rows=None)
     for place in saved if folder.local_path else ():
         for split in saved_splits(Path(folder.local_path or "", place)):
             saved_at = Path(folder.local_path or "", place)
-            found[str(place / split)] = open_saved(saved_at, split=split or None, max_rows=None)
-    return found
+            sources[str(place / split)] = open_saved(saved_at, split=split or None, max_rows=None)
+    return sources
 
 
 def _has_rows(source: Source) -> bool:
@@ -279,7 +279,7 @@ def _open_image_folder(folder: DiskFolder, *, split: str | None, max_rows: int |
             entry = path.partition("/")[0]
             if folder.size(path) is not None and folder.size(f"{entry}/manifest.json") is None:  # no public part
                 of_split.setdefault(entry, path)
-    splits = choose_splits(of_split, split, shown=str(folder)) if of_split else []
+    splits = choose_splits(of_split, split, source_name=str(folder)) if of_split else []
     lists = lists or [of_split[name] for name in splits]
     if not lists:
         return None

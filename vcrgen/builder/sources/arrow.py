@@ -52,11 +52,13 @@ class ArrowSource(FileSource):
             names = [column for column in schema.names if column in columns]
             first = done = 0
             for rows, read in chunks:
-                wanted = numbers[done : bisect_left(numbers, first + rows)]
-                if wanted:
-                    low, high = wanted[0] - first, wanted[-1] - first + 1
-                    yield from compress(read(names, low, high), map(wanted.__contains__, count(wanted[0])))
-                first, done = first + rows, done + len(wanted)
+                chunk_numbers = numbers[done : bisect_left(numbers, first + rows)]
+                if chunk_numbers:
+                    low, high = chunk_numbers[0] - first, chunk_numbers[-1] - first + 1
+                    yield from compress(
+                        read(names, low, high), map(chunk_numbers.__contains__, count(chunk_numbers[0]))
+                    )
+                first, done = first + rows, done + len(chunk_numbers)
                 if done == len(numbers):
                     return
 
@@ -92,20 +94,20 @@ class ParquetSource(ArrowSource):
     def _open_rows(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
         """As ``_open``, but the file stays open where the read ended, for the next read of this thread."""
         owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
-        kept = self._kept  # read once: another thread may put its own in its place at any time
-        if kept is None or kept[0] != owner:
-            kept = self._kept = (owner, _ParquetFile(self.folder, name))
-        file = kept[1]
+        last_file = self._last_file  # read once: another thread may put its own in its place at any time
+        if last_file is None or last_file[0] != owner:
+            last_file = self._last_file = (owner, _ParquetFile(self.folder, name))
+        file = last_file[1]
         try:
             yield file.schema, file.chunks()
         except BaseException:
-            self._kept = None
+            self._last_file = None
             raise
 
-    _kept: "tuple[tuple[int, int, str], _ParquetFile] | None" = None
+    _last_file: "tuple[tuple[int, int, str], _ParquetFile] | None" = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kept": None}
+        return self.__dict__ | {"_last_file": None}
 
 
 class _ParquetFile:
@@ -154,7 +156,7 @@ class _ParquetFile:
             self._batch = None
 
     def _next_batch(self) -> pa.RecordBatch | None:
-        """Return the next batch, or None after damaged data."""
+        """The next batch, or None at the end and after damaged data."""
         try:
             return next(self._batches, None)
         except Exception as error:
@@ -183,7 +185,7 @@ class SavedSource(ArrowSource):
 
 
 def paths_of_schema(schema: Any) -> list[ColumnPath]:
-    """Return the column paths of an Arrow schema, top-level columns first; lists have no name."""
+    """The column paths of an Arrow schema, top-level columns first; lists have no name."""
     paths: list[ColumnPath] = []
     level: list[tuple[ColumnPath, Any]] = [((field.name,), field.type) for field in schema]
     while level:
@@ -227,7 +229,7 @@ def is_saved_dataset(folder: Path) -> bool:
 
 
 def saved_splits(folder: Path) -> list[str]:
-    """Return the splits of a saved dictionary; the one without a name of a saved dataset; none of other folders.
+    """The splits of a saved dictionary; the one without a name of a saved dataset; none of other folders.
 
     Raises:
         SourceError: The folder's index files are damaged.
@@ -252,7 +254,7 @@ def open_saved(folder: Path, *, split: str | None, max_rows: int | None) -> Save
     """
     files = _files_of(folder)
     available = dict.fromkeys(file.split for file in files if file.split is not None)
-    splits = choose_splits(available, split, shown=str(folder)) if available else []
-    wanted: Sequence[str | None] = splits or [None]
-    names = [file.path for name in wanted for file in files if file.split == name]
+    splits = choose_splits(available, split, source_name=str(folder)) if available else []
+    split_names: Sequence[str | None] = splits or [None]
+    names = [file.path for name in split_names for file in files if file.split == name]
     return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", splits=splits, max_rows=max_rows)

@@ -43,7 +43,7 @@ class Source(ABC):
 
     @abstractmethod
     def partitions(self) -> list[Partition]:
-        """Return all partitions, in the same order on every machine.
+        """All partitions, in the same order on every machine.
 
         Raises:
             SourceError: A file is missing or is not what it claims to be, or there is no row at all.
@@ -51,7 +51,7 @@ class Source(ABC):
 
     @abstractmethod
     def names(self) -> list[ColumnPath]:
-        """Return the columns and nested fields of the schema or, without one, of the first rows.
+        """The columns and nested fields of the schema or, without one, of the first rows.
 
         Raises:
             SourceError: The first file cannot be read.
@@ -69,7 +69,7 @@ class Source(ABC):
         """
 
     def chunk_rows(self, partition: int) -> int:
-        """Return the most rows of a partition that are decoded from the first of them on; 1 where each is found."""
+        """The most rows of a partition that are decoded from the first of them on; 1 where each is found."""
         return 1
 
 
@@ -89,9 +89,9 @@ class FileSource(Source):
         self.root = folder.local_path
         self.folder = folder
         self.files: Sequence[str] = list(files) if splits else sorted(files)  # of splits, in the order of these
-        one = len(self.files) == 1
+        is_single = len(self.files) == 1
         self.splits = tuple(splits)
-        self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
+        self.description = description or (f"{kind} {self.files[0]}" if is_single else f"{len(self.files)} {kind}s")
         if splits:
             self.description += f", split{'s' if len(splits) > 1 else ''} {', '.join(splits)}"
         self._max_rows = max_rows
@@ -102,9 +102,10 @@ class FileSource(Source):
         if not self._partitions:
             # In groups, so that `max_rows` can stop a store in which many are measured at once.
             groups = (self.files[start : start + _GROUP] for start in range(0, len(self.files), _GROUP))
+            all_partitions = (partition for group in groups for partition in self.folder.map(self._measure, group))
             partitions: list[Partition] = []
             rows = 0
-            for partition in (one for group in groups for one in self.folder.map(self._measure, group)):
+            for partition in all_partitions:
                 partitions.append(partition)
                 rows += partition.rows
                 if self._max_rows is not None and rows >= self._max_rows:
@@ -136,7 +137,7 @@ class FileSource(Source):
         if left:
             stop = numbers[-1] + 1
             problem = f"ends before row {stop}" if left > 0 else f"gives more rows than the {len(numbers)} asked for"
-            raise SourceError(f"{self._shown(name)} {problem}; has it changed since it was planned?")
+            raise SourceError(f"{self._full_name(name)} {problem}; has it changed since it was planned?")
 
     def _check_unchanged(self, partition: int) -> None:
         """Raise a SourceError if a file of this disk has another size than when it was measured."""
@@ -144,7 +145,7 @@ class FileSource(Source):
             name, planned = self.files[partition], self._partitions[partition].size
             if (size := self.folder.size(name)) not in (None, planned):
                 raise SourceError(
-                    f"{self._shown(name)} had {planned} bytes when its rows were counted and has {size} now; build "
+                    f"{self._full_name(name)} had {planned} bytes when its rows were counted and has {size} now; build "
                     "from a source that stays as it is."
                 )
 
@@ -154,14 +155,14 @@ class FileSource(Source):
 
     @abstractmethod
     def _read_names(self, index: int) -> list[ColumnPath]:
-        """Return the column paths of file number ``index``."""
+        """Column paths of file number ``index``; called inside of `_reading`."""
 
     @abstractmethod
     def _read(self, name: str, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         """Stream the rows of a file with these numbers, at least one."""
 
     def _failures(self) -> tuple[type[Exception], ...]:
-        """Return the exceptions that a missing or damaged file raises."""
+        """What a missing or damaged file raises, to be turned into a SourceError."""
         return (OSError,)
 
     def _measure(self, name: str) -> Partition:
@@ -174,28 +175,28 @@ class FileSource(Source):
         try:
             yield
         except self._failures() as error:
-            raise SourceError(f"{self._shown(name)} cannot be read: {first_line(error)}.") from None
+            raise SourceError(f"{self._full_name(name)} cannot be read: {first_line(error)}.") from None
 
-    def _shown(self, name: str) -> str:
+    def _full_name(self, name: str) -> str:
         return f"{self.folder}/{name}"
 
 
-def choose_splits(available: Iterable[str], wanted: str | None, *, shown: str) -> list[str]:
-    """Return the split that is wanted or, if none is named, all: ``train`` first, the others as the source has them.
+def choose_splits(available: Iterable[str], split: str | None, *, source_name: str) -> list[str]:
+    """The split that is named or, if none is, all: ``train`` first, the others in the order of the source.
 
     Raises:
         SourceError: There is no split of that name.
     """
     splits = sorted(available, key=lambda name: name != "train")
-    if wanted is None:
+    if split is None:
         return splits
-    if wanted not in splits:
-        raise SourceError(f"{shown} has no split {wanted!r}; it has {', '.join(splits) or 'none'}.")
-    return [wanted]
+    if split not in splits:
+        raise SourceError(f"{source_name} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
+    return [split]
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's text, shortened."""
+    """The first line of an error's text, shortened."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     line = next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -228,7 +229,7 @@ class SampleSource(Source):
         self._lang, self._count, self._first = lang, count, first
 
     def starting_at(self, first: int) -> "SampleSource":
-        """Return as many pairs from another number on: from one of 256 bits, nobody else finds them."""
+        """As many pairs from another number on; from a secret one of 256 bits, nobody else finds them."""
         return SampleSource(self._lang, self._count, first=first)
 
     def partitions(self) -> list[Partition]:

@@ -18,14 +18,14 @@ _SAMPLE_ROWS = 20
 
 
 def folders_of_files(folder: Path, image_root: Path | None = None) -> list[str]:
-    """Return the partitions of a folder: those with images, in it and below; none if no caption is beside an image.
+    """The partitions of a folder: those with images, in it and below; none if no caption is beside an image.
 
     Links to folders are followed into ``image_root``; what links within the folder lead to stands there already.
 
     Raises:
         SourceError: A link leads elsewhere, so that its images would be left out.
     """
-    found: list[str] = []
+    partitions: list[str] = []
     has_pair = False
     followed: set[Path] = set()
     for place, below, names in os.walk(folder, followlinks=True):
@@ -40,9 +40,9 @@ def folders_of_files(folder: Path, image_root: Path | None = None) -> list[str]:
                 stems[suffix].add(stem)
         images = set[str]().union(*(stems[suffix] for suffix in IMAGE_SUFFIXES))
         if images:
-            found.append((PurePosixPath(Path(place).relative_to(folder).as_posix()) / _FILES).as_posix())
+            partitions.append((PurePosixPath(Path(place).relative_to(folder).as_posix()) / _FILES).as_posix())
             has_pair = has_pair or any(images & stems[suffix] for suffix in CAPTION_SUFFIXES)
-    return found if has_pair else []
+    return partitions if has_pair else []
 
 
 def _is_entered(below: Path, folder: Path, image_root: Path | None) -> bool:
@@ -128,12 +128,12 @@ class BesideSource(FileSource):
 
 
 def _rows_of(names: list[str]) -> list[_Files]:
-    """Return the rows of the files of a folder, in the order of their names."""
+    """The rows of the files of a folder, in the order of their names."""
     texts: dict[str, dict[str, str]] = {}
-    for wanted in CAPTION_SUFFIXES:
+    for suffix in CAPTION_SUFFIXES:
         for name in names:
-            stem, suffix = _split(name)
-            if suffix == wanted:
+            stem, own_suffix = _split(name)
+            if own_suffix == suffix:
                 texts.setdefault(stem, {}).setdefault(suffix, name)
     images = [name for name in names if _split(name)[1] in IMAGE_SUFFIXES]
     rows = [_Files(name, True, texts.get(_split(name)[0], {})) for name in images]
@@ -143,7 +143,7 @@ def _rows_of(names: list[str]) -> list[_Files]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Return the stem of a file's name, and its suffix in small letters without the dot."""
+    """The stem of a file's name, and its suffix in small letters without the dot."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, suffix.lower()) if dot else (name, "")
 

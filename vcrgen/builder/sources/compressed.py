@@ -29,7 +29,7 @@ def is_compressed(name: str) -> bool:
 
 
 def suffix_of(name: str) -> str:
-    """Return the suffix that tells a file's format, with that of its compression: ``.tsv.gz``."""
+    """The suffix that tells a file's format, with that of its compression: ``.tsv.gz``."""
     suffixes = [suffix.lower() for suffix in PurePosixPath(name).suffixes[-2:]]
     return "".join(suffixes if suffixes[-1:] == [".gz"] else suffixes[-1:])
 

@@ -64,27 +64,27 @@ class DocumentSource(FileSource):
                 data = handle.read(MAX_DOCUMENT_BYTES + 1)
             if len(data) > MAX_DOCUMENT_BYTES:
                 raise SourceError(
-                    f"{self._shown(name)} is one JSON document of more than {MAX_DOCUMENT_BYTES >> 20} MiB; write one "
-                    "object a line."
+                    f"{self._full_name(name)} is one JSON document of more than {MAX_DOCUMENT_BYTES >> 20} MiB; write "
+                    "one object a line."
                 )
             document = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
             rows = _rows_of_document(document)
             if rows is None:
                 raise SourceError(
-                    f"{self._shown(name)} is one JSON document, but neither a captions file of COCO nor Karpathy's; "
-                    "write one object a line."
+                    f"{self._full_name(name)} is one JSON document, but neither a captions file of COCO nor Karpathy's"
+                    "; write one object a line."
                 )
             self._documents[name] = rows
         return self._documents[name]
 
 
 def _rows_of_document(document: Any) -> list[Row] | None:
-    """Return the rows of a document; None if it is neither COCO's nor Karpathy's."""
+    """One row a picture with the list of its captions; None for a document that is neither COCO's nor Karpathy's."""
     images = document.get("images") if isinstance(document, dict) else None
     if not isinstance(images, list):
         return None
     annotations = document.get("annotations")
-    if isinstance(annotations, list) and any("caption" in each for each in annotations if isinstance(each, dict)):
+    if isinstance(annotations, list) and any("caption" in entry for entry in annotations if isinstance(entry, dict)):
         return _coco_rows(images, annotations)
     if any("sentences" in image for image in images if isinstance(image, dict)):
         return [_karpathy_row(image) for image in images]
@@ -117,7 +117,7 @@ def _karpathy_row(image: Any) -> Row:
     if not isinstance(image, dict) or not isinstance(sentences := image.get("sentences"), list):
         return {PROBLEM: "the picture has no sentences"}
     folder, name = image.get("filepath"), image.get("filename")
-    captions = [each.get("raw") if isinstance(each, dict) else None for each in sentences]
+    captions = [sentence.get("raw") if isinstance(sentence, dict) else None for sentence in sentences]
     row = _fields_of(image) | {"image": f"{folder}/{name}" if folder else name, "caption": captions}
     return row | {"id": image["cocoid"] if "cocoid" in image else image.get("imgid")}
 

@@ -143,7 +143,7 @@ def check_first_rows(source: Source, config: BuildConfig) -> None:
 
 def _list_of_urls(source: Source, column: str) -> str:
     names = [path[0] for path in source.names() if len(path) == 1]
-    caption = next((name for known in _CAPTION_NAMES for name in names if name.lower() == known), "CAPTION")
+    caption = next((name for usual_name in _CAPTION_NAMES for name in names if name.lower() == usual_name), "CAPTION")
     suffix = PurePosixPath(source.partitions()[0].name).suffix.strip(".") or "parquet"
     return (
         f"{source.description} lists addresses of pictures (column {column!r}), and vcrgen does not download; fetch "
@@ -155,7 +155,7 @@ def _list_of_urls(source: Source, column: str) -> str:
 def _is_named(name: str, path: ColumnPath) -> bool:
     """Return True if a path, or its end, is called so."""
     dotted = ".".join(path)
-    return any(f".{dotted}".endswith(f".{known}") for known in (name, _OTHER_NAMES.get(name, name)))
+    return any(f".{dotted}".endswith(f".{spelling}") for spelling in (name, _OTHER_NAMES.get(name, name)))
 
 
 def iter_items(
@@ -251,25 +251,25 @@ def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[i
 
 
 def limit_partitions(source: Source, config: BuildConfig) -> list[Partition]:
-    """Return the partitions up to the last of the first ``config.limit`` items.
+    """The partitions up to the last of the first ``config.limit`` items.
 
     With a limit of 70, two partitions of 60 rows become one of 60 and one of 10; conditions make them longer.
     """
     remaining = config.limit
     limited: list[Partition] = []
     for index, partition in enumerate(source.partitions()):
-        rows = found = partition.rows
+        rows = matches = partition.rows
         if remaining is not None and config.where:
-            found = 0
+            matches = 0
             for number in islice(matching_rows(source, config, index), remaining):
-                found += 1
+                matches += 1
                 rows = number + 1
-            rows = rows if found == remaining else partition.rows
+            rows = rows if matches == remaining else partition.rows
         elif remaining is not None:
-            rows = found = min(partition.rows, remaining)
+            rows = matches = min(partition.rows, remaining)
         limited.append(replace(partition, rows=rows))
         if remaining is not None:
-            remaining -= found
+            remaining -= matches
             if not remaining:
                 break
     return limited
@@ -306,11 +306,11 @@ def read_row(
     if problem:
         return RowItems((Item(source_id=own_id, image=None, caption=None, problem=problem),), elements)
     reader = _PictureReader([image for image in images if _meets(image, places.get(columns.image[0]))], folders)
-    chosen = _choose_captions(
+    selection = _choose_captions(
         [caption for caption in captions if _meets(caption, places.get(columns.caption[0]))], choice, turn, reader
     )
     items = []
-    for caption in chosen or [_Leaf((), (), None)]:
+    for caption in selection or [_Leaf((), (), None)]:
         image, problem = reader.read(caption)
         text, caption_problem = _text(caption.value)
         several = choice == "each" and len(captions) > 1 and caption.place
@@ -330,7 +330,7 @@ class _PictureReader:
         return next((image for image in self._images if _aligned(image.place, caption.place)), None)
 
     def read(self, caption: _Leaf) -> tuple[bytes | None, str]:
-        """Return the encoded image, or None and what is wrong with it."""
+        """The encoded image and an empty text; or None and what is wrong with the image."""
         image = self.find(caption)
         if image is None:
             return None, ""
@@ -343,7 +343,7 @@ class _PictureReader:
 
 
 def _choose_captions(captions: list[_Leaf], choice: str, turn: int | None, reader: _PictureReader) -> list[_Leaf]:
-    """Return the captions that are taken: of all, or of those with a picture, if any has one."""
+    """The captions that ``choice`` takes: of all, or of those with a picture, if any has one."""
     if choice == "each":
         return captions if turn is None or not captions else [captions[turn % len(captions)]]
     with_image = [caption for caption in captions if reader.find(caption)] or captions
@@ -353,7 +353,7 @@ def _choose_captions(captions: list[_Leaf], choice: str, turn: int | None, reade
 
 
 def _crossed_lists(columns: Columns, images: Sequence[_Leaf], captions: Sequence[_Leaf]) -> str:
-    """Return what is wrong where nothing says which picture a caption belongs to; an empty text otherwise.
+    """What is wrong where nothing says which picture a caption belongs to; an empty text otherwise.
 
     Elements belong together in one list of structs, and by their positions in lists of equal length in one struct.
     """
@@ -382,7 +382,7 @@ def _id_of(row: Row, columns: Columns, places: dict[str, list[_Place]], row_id: 
 
 
 def clean_id(text: str) -> str:
-    """Return an id without control characters and lone surrogates, of at most 200 characters."""
+    """An id without control characters and lone surrogates, of at most 200 characters."""
     return "".join(letter for letter in text[: 4 * _MAX_ID] if letter.isprintable()).strip()[:_MAX_ID]
 
 
@@ -397,7 +397,7 @@ def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: s
         if matches:
             options = " or ".join(sorted(".".join(path) for path in matches)[:_MAX_SHOWN])
             raise SourceError(f"The {use} column {name!r} of {description} is not clear; write {options}.")
-    columns = [shown[:80] for path in names if (shown := ".".join(path)).isprintable()]
+    columns = [column[:80] for path in names if (column := ".".join(path)).isprintable()]
     near = difflib.get_close_matches(name, columns, n=1)
     hint = f"; the nearest name is {near[0]!r}" if near else ""
     ellipsis = ", ..." if len(columns) > _MAX_SHOWN else ""
@@ -421,16 +421,16 @@ def _leaves(value: Any, path: ColumnPath, place: _Place = (), depths: tuple[int,
 
 
 def _matching_places(row: Row, columns: Columns) -> dict[str, list[_Place]] | None:
-    """Return the places in which all conditions on a column hold; None if one of them holds nowhere."""
+    """The places in which all conditions on a column hold; None if one of them holds nowhere."""
     matched: dict[str, list[_Place]] = {}
-    for path, wanted in columns.where:
-        found = [leaf.place for leaf in _leaves(row, path) if leaf.value is not None and str(leaf.value) == wanted]
+    for path, value in columns.where:
+        places = [leaf.place for leaf in _leaves(row, path) if leaf.value is not None and str(leaf.value) == value]
         if path[0] in matched:
-            pairs = ((place, other) for place in found for other in matched[path[0]])
-            found = [max(place, other, key=len) for place, other in pairs if _aligned(place, other)]
-        if not found:
+            pairs = ((place, other) for place in places for other in matched[path[0]])
+            places = [max(place, other, key=len) for place, other in pairs if _aligned(place, other)]
+        if not places:
             return None
-        matched[path[0]] = found
+        matched[path[0]] = places
     return matched
 
 
@@ -445,13 +445,13 @@ def _meets(leaf: _Leaf, matched: Sequence[_Place] | None) -> bool:
 
 
 def _first(row: Row, path: ColumnPath, places: Mapping[str, list[_Place]]) -> Any:
-    """Return the first non-empty value at a path in an element that meets the conditions."""
+    """The first non-empty value at a path in an element that meets the conditions."""
     matched = places.get(path[0])
     return next((leaf.value for leaf in _leaves(row, path) if _meets(leaf, matched)), None)
 
 
 def _text(value: Any) -> tuple[str | None, str]:
-    """Return a caption, or its problem."""
+    """The caption, None for a missing one; and what is wrong with it, empty if nothing is."""
     try:
         if isinstance(value, bytes):
             return value.decode("utf-8"), ""

@@ -39,8 +39,8 @@ def open_local(folder: Path, config: str | None, *, split: str | None, max_rows:
     Raises:
         SourceError: The configuration or the split is not there or is not stored as Parquet in the folder.
     """
-    available, _ = _data_files(str(folder.resolve()), config=config, shown=str(folder))
-    splits = choose_splits(available, split, shown=str(folder))
+    available, _ = _data_files(str(folder.resolve()), config=config, source_name=str(folder))
+    splits = choose_splits(available, split, source_name=str(folder))
     files = [file for name in splits for file in sorted(available[name])]
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
@@ -62,10 +62,10 @@ def open_hub(parsed: re.Match[str], *, split: str | None, max_rows: int | None) 
     """
     text = parsed[0]
     name, config, revision = parsed.groups()
-    commit = _commit(name, revision, shown=text)
-    available, chosen = _data_files(name, config=config, revision=commit, shown=text)
-    splits = {each: available[each] for each in choose_splits(available, split, shown=text)}
-    return _open_splits(parsed, commit, splits, chosen, max_rows=max_rows)
+    commit = _commit(name, revision, source_name=text)
+    available, config_name = _data_files(name, config=config, revision=commit, source_name=text)
+    splits = {split_name: available[split_name] for split_name in choose_splits(available, split, source_name=text)}
+    return _open_splits(parsed, commit, splits, config_name, max_rows=max_rows)
 
 
 def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
@@ -78,34 +78,34 @@ def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
 
     text = parsed[0]
     name, config, revision = parsed.groups()
-    commit = _commit(name, revision, shown=text)
+    commit = _commit(name, revision, source_name=text)
     with _resolving(text) as cache:
         configs = [config] if config else datasets.get_dataset_config_names(name, revision=commit, cache_dir=cache)
-    found: dict[str, ParquetSource] = {}
-    for each in configs:
-        splits, chosen = _data_files(name, config=each, revision=commit, shown=text)
+    sources: dict[str, ParquetSource] = {}
+    for config in configs:
+        splits, config_name = _data_files(name, config=config, revision=commit, source_name=text)
         for split, files in splits.items():
-            found[f"{chosen}/{split}"] = _open_splits(parsed, commit, {split: files}, chosen, max_rows=None)
-    return found
+            sources[f"{config_name}/{split}"] = _open_splits(parsed, commit, {split: files}, config_name, max_rows=None)
+    return sources
 
 
 def _open_splits(
-    parsed: re.Match[str], commit: str, splits: dict[str, list[str]], chosen: str, *, max_rows: int | None
+    parsed: re.Match[str], commit: str, splits: dict[str, list[str]], config_name: str, *, max_rows: int | None
 ) -> ParquetSource:
     """Open splits of a configuration, given the files of each."""
     text = parsed[0]
     name, config, revision = parsed.groups()
-    files = [file for found in splits.values() for file in sorted(found)]
+    files = [file for paths in splits.values() for file in sorted(paths)]
     url = f"hf://datasets/{name}@{commit}"
     if not _all_parquet(files):
-        if revision and commit != _commit(name, None, shown=text):
+        if revision and commit != _commit(name, None, source_name=text):
             raise SourceError(
                 f"{text} is not stored as Parquet, and the Hub converts only the main branch; download and convert it."
             )
-        commit = _commit(name, _CONVERTED, shown=text)
+        commit = _commit(name, _CONVERTED, source_name=text)
         url = f"hf://datasets/{name}@{commit}"
-        converted = [BucketFolder(url).glob(f"{chosen}/{split}/*.parquet") for split in splits]
-        files = [file for found in converted for file in sorted(found)]
+        converted = [BucketFolder(url).glob(f"{config_name}/{split}/*.parquet") for split in splits]
+        files = [file for paths in converted for file in sorted(paths)]
         if not all(converted) or not files:
             raise SourceError(f"{text} {_NOT_CONVERTED}")
     description = f"{name}{f':{config}' if config else ''}@{commit}"
@@ -133,12 +133,12 @@ def pinned(url: str) -> str:
     if not (match := _FILES_URL.fullmatch(url)):
         return url
     name, revision, rest = match.groups()
-    commit = _commit(name, unquote(revision) if revision else None, shown=url)
+    commit = _commit(name, unquote(revision) if revision else None, source_name=url)
     return f"hf://datasets/{name}@{commit}{rest}"
 
 
-def _commit(name: str, revision: str | None, *, shown: str) -> str:
-    """Return the current commit of a revision. This request comes first because it fails at once offline."""
+def _commit(name: str, revision: str | None, *, source_name: str) -> str:
+    """The commit that a revision names now. This request comes first because it fails at once offline."""
     from huggingface_hub import HfApi, errors
 
     try:
@@ -147,28 +147,28 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
             HfApi().auth_check(name, repo_type="dataset")
         return str(info.sha)
     except errors.GatedRepoError:
-        problem = f"{shown} asks for an agreement; accept it on the Hub and log in with `hf auth login`."
+        problem = f"{source_name} asks for an agreement; accept it on the Hub and log in with `hf auth login`."
     except errors.RevisionNotFoundError:
-        problem = f"The Hub has no revision {revision!r} of {shown}; check the revision."
+        problem = f"The Hub has no revision {revision!r} of {source_name}; check the revision."
         if revision == _CONVERTED:
-            problem = f"{shown} {_NOT_CONVERTED}"
+            problem = f"{source_name} {_NOT_CONVERTED}"
     except (errors.RepositoryNotFoundError, errors.HFValidationError):
-        problem = f"{shown} is no local file or folder, and the Hub has no dataset of that name; check the name."
+        problem = f"{source_name} is no local file or folder, and the Hub has no dataset of that name; check the name."
     except Exception as error:  # whatever the HTTP library raises
         problem = (
-            f"{shown} is no local file or folder, and the Hugging Face Hub cannot be reached "
+            f"{source_name} is no local file or folder, and the Hugging Face Hub cannot be reached "
             f"({first_line(error)}); check the name or the network, or download the dataset first."
         )
     raise SourceError(problem)
 
 
 def _data_files(
-    name: str, *, shown: str, config: str | None = None, revision: str | None = None
+    name: str, *, source_name: str, config: str | None = None, revision: str | None = None
 ) -> tuple[dict[str, list[str]], str]:
-    """Return the data files of each split and the configuration, as `datasets` resolves them; no code is run."""
+    """The data files of each split and the configuration, as `datasets` resolves them; no code is run."""
     import datasets
 
-    with _resolving(shown) as cache:
+    with _resolving(source_name) as cache:
         builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
     files_by_split = builder.config.data_files or {}
     splits = {str(key): [str(file) for file in files] for key, files in files_by_split.items()}
@@ -176,14 +176,14 @@ def _data_files(
 
 
 @contextlib.contextmanager
-def _resolving(shown: str) -> Iterator[str]:
+def _resolving(source_name: str) -> Iterator[str]:
     """Yield a folder for the cache of `datasets`, and turn what it raises into a SourceError."""
     with tempfile.TemporaryDirectory() as cache, _quiet():
         try:
             yield cache
         except Exception as error:  # ValueError, OSError, errors of YAML and of the HTTP library
             reason = " ".join(str(error).partition("Example of usage")[0].split())[:300].rstrip(".")
-            raise SourceError(f"{shown} cannot be opened as a dataset: {reason}.") from None
+            raise SourceError(f"{source_name} cannot be opened as a dataset: {reason}.") from None
 
 
 def _all_parquet(files: list[str]) -> bool:

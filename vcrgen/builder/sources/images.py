@@ -45,7 +45,7 @@ class ImageFolders:
         return cls((*bases, *([source / inside] if source else ())), (*vouched, *stored))
 
     def find(self, text: str, what: str = "image") -> Path:
-        """Return the file of a path, without links; ``what`` it holds is for errors.
+        """The file of a path, without links; ``what`` it holds is for errors.
 
         Raises:
             ImageProblem: It leads outside of the folders, or there is no such file.
@@ -75,7 +75,7 @@ class ImageFolders:
 
 
 def _blobs_of(folder: Path) -> Path | None:
-    """Return the folder of the Hub's cache that the links of a dataset's snapshot lead to."""
+    """The folder of the Hub's cache that the links of a dataset's snapshot lead to."""
     for place in (folder, *folder.parents):
         dataset = place.parent.parent
         if place.parent.name == "snapshots" and dataset.name.startswith("datasets--"):
@@ -84,7 +84,7 @@ def _blobs_of(folder: Path) -> Path | None:
 
 
 def image_bytes(value: Any, *, folders: ImageFolders) -> bytes | None:
-    """Return the encoded image; None for an empty value.
+    """The encoded image; None for an empty value.
 
     Args:
         value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a data

@@ -92,19 +92,19 @@ class ScannedSource(FileSource):
                 yield handle
             return
         owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
-        kept = self._kept  # read once: another thread may put its own in its place at any time
-        if kept is None or kept[0] != owner:
-            kept = self._kept = (owner, open_text(self.folder, name))
+        last_file = self._last_file  # read once: another thread may put its own in its place at any time
+        if last_file is None or last_file[0] != owner:
+            last_file = self._last_file = (owner, open_text(self.folder, name))
         try:
-            yield kept[1]
+            yield last_file[1]
         except BaseException:
-            self._kept = None
+            self._last_file = None
             raise
 
-    _kept: tuple[tuple[int, int, str], BinaryIO] | None = None
+    _last_file: tuple[tuple[int, int, str], BinaryIO] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kept": None}
+        return self.__dict__ | {"_last_file": None}
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         count = min(self.partitions()[index].rows, _SAMPLE_ROWS)
@@ -116,6 +116,6 @@ class ScannedSource(FileSource):
             else:
                 paths.update(dict.fromkeys(paths_of(row)))
         if not paths:
-            file = self._shown(self.files[index])
+            file = self._full_name(self.files[index])
             raise SourceError(f"None of the first {count} rows of {file} can be read; the first one: {problem}.")
         return sorted(paths, key=len)

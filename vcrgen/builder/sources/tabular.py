@@ -109,7 +109,7 @@ class _TextSource(ScannedSource):
         """Move past a byte order mark, if there is one; that of UTF-16 is an error."""
         head = handle.read(len(BOM_UTF8))
         if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            raise SourceError(f"{self._shown(name)} is UTF-16 text; save the file as UTF-8.")
+            raise SourceError(f"{self._full_name(name)} is UTF-16 text; save the file as UTF-8.")
         return handle.seek(len(BOM_UTF8) if head == BOM_UTF8 else 0)
 
 
@@ -119,8 +119,8 @@ class JsonlSource(_TextSource):
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
         start = self._after_bom(handle, name)
         if handle.read(64).lstrip().startswith(b"["):
-            shown = self._shown(name)
-            raise SourceError(f"{shown} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
+            file = self._full_name(name)
+            raise SourceError(f"{file} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
         handle.seek(start)
         return 0, None
 
@@ -153,7 +153,7 @@ class _TableSource(_TextSource):
         first = next(self._records(handle, 0, ([], delimiter)), None)
         names = first.raw if first else []
         if first and (problem := _header_problem(names)):
-            raise SourceError(f"{self._shown(name)} has no usable header: {problem}.")
+            raise SourceError(f"{self._full_name(name)} has no usable header: {problem}.")
         handle.seek(first.end if first else start)
         return first.last_line if first else 0, (names, delimiter)
 

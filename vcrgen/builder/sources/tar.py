@@ -37,12 +37,12 @@ class TarSource(ScannedSource):
     sample_columns = frozenset({"json"})
 
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
-        return 0, self._shown(name)
+        return 0, self._full_name(name)
 
     def _records(self, handle: BinaryIO, line: int, header: Any) -> Iterator[Record]:
         sample: _Sample | None = None
         offset = 0
-        for member in _members(handle, shown=header):
+        for member in _members(handle, name=header):
             key, extension = _split_name(member.name)
             if not extension or not member.isreg() or member.issparse():
                 continue
@@ -115,7 +115,7 @@ class _Headers:
         return self._handle.read(size)
 
 
-def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
+def _members(handle: BinaryIO, *, name: str) -> Iterator[tarfile.TarInfo]:
     """The members from the handle's position on, forgotten as soon as they are given.
 
     Raises:
@@ -133,7 +133,7 @@ def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
                 archive.members.clear()
             _check_end(handle, archive.offset)
     except _DAMAGED as error:
-        raise SourceError(f"{shown} is not a complete, uncompressed tar file: {first_line(error)}.") from None
+        raise SourceError(f"{name} is not a complete, uncompressed tar file: {first_line(error)}.") from None
 
 
 def _check_end(handle: BinaryIO, offset: int) -> None:

@@ -7,12 +7,12 @@ from PIL import Image
 
 
 def answer_text(example: Mapping[str, Any]) -> str:
-    """Return the right answer: the masked texts in reading order, one a line."""
+    """The masked texts in reading order, one a line."""
     return "\n".join(example["answers"])
 
 
 def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages of the user and the assistant of one example of `vcrgen.builder.stream.VCRStream`.
+    """The messages of the user and the assistant of one example of `vcrgen.builder.stream.VCRStream`.
 
     Returns:
         ``[{"role": "user", "content": [{"type": "image", "image": PIL}, {"type": "text", "text": question}]},

@@ -33,7 +33,7 @@ class Difficulty:
         return modes_text(self.modes) if self.modes == BITS_MODES else None
 
     def at(self, step: int) -> Values:
-        """Return the two numbers at a step, interpolated linearly."""
+        """The two numbers at a step, interpolated linearly."""
         after = bisect_right(self.points, step, key=lambda point: point[0])
         if after == 0 or after == len(self.points):
             return self.points[min(after, len(self.points) - 1)][1]
@@ -98,35 +98,39 @@ def _read_schedule(value: Any) -> Difficulty:
 
 
 def _read_mix(value: Any) -> tuple[tuple[Mode, Mode], Values]:
-    """Return two modes, easy and hard or those that go by bits, and their normalised weights."""
+    """Two modes, easy and hard or those that go by bits, and their normalised weights."""
     weights = value
     if isinstance(value, str):
         weights = dict.fromkeys(_modes_named(value), 1)
     elif isinstance(value, Sequence):
-        named = [name for each in map(str, value) for name in _modes_named(each)]
+        named = [name for text in map(str, value) for name in _modes_named(text)]
         weights = {name: 1 for name in named if named.count(name) == 1}
     elif isinstance(value, Mapping):
         weights = {name: weight for key, weight in value.items() for name in _modes_named(str(key))}
-    known = [modes for modes in (NAMED_MODES, BITS_MODES) if isinstance(weights, Mapping) and set(weights) <= {*modes}]
-    if not known or not weights:
+    pairs = [modes for modes in (NAMED_MODES, BITS_MODES) if isinstance(weights, Mapping) and set(weights) <= {*modes}]
+    if not pairs or not weights:
         valid = '"easy", "hard", "both", "bits-4", "bits-8", or weights such as {"easy": 0.7, "hard": 0.3}'
         levels = "; a level of ink is a number, as in ink=0.2 or schedule=[(0, 0.5), (1000, 0.2)]"
         raise ConfigError(f"{value!r} is no mode; give {valid}{levels if 'ink' in str(value) else ''}.")
-    first, second = (weights.get(name, 0) for name in known[0])
+    first, second = (weights.get(name, 0) for name in pairs[0])
     if not (_is_number(first) and _is_number(second) and first >= 0 and second >= 0 and 0 < first + second < math.inf):
         raise ConfigError(f"The weights {value!r} have to be numbers of at least 0, not all of them 0.")
-    return known[0], (first / (first + second), second / (first + second))
+    return pairs[0], (first / (first + second), second / (first + second))
 
 
 def _modes_named(text: str) -> Sequence[str]:
-    """Return the modes that a text names, as ``bits-4`` or ``bits=4,8``; the text itself where it names none."""
+    """The modes that a text names, as ``bits-4`` or ``bits=4,8``; the text itself where it names none."""
     with suppress(ValueError):
         return read_modes(text)
     return [text]
 
 
 def _read_ink(value: Any) -> Values:
-    """Return the lowest and the highest share."""
+    """The lowest and the highest share of visible ink.
+
+    Raises:
+        ConfigError: It is no share, or no pair of shares in ascending order.
+    """
     ends = (value, value) if _is_number(value) else tuple(value) if isinstance(value, Sequence) else ()
     if len(ends) != 2 or not all(map(_is_number, ends)) or not MIN_INK <= ends[0] <= ends[1] <= MAX_INK:
         valid = f"a number from {MIN_INK} to {MAX_INK}, or the lowest and the highest one"

@@ -76,7 +76,7 @@ class Examples:
         }
 
     def _glyph_boxes(self, prepared: PreparedItem, composed: PairImages[Any], view: View) -> dict[str, Any]:
-        """Return the box of every glyph in the image of a view, where they are asked for."""
+        """A column of glyph boxes in pixels of the view's image; empty without `glyph_boxes`."""
         if not self.pipeline.config.glyph_boxes:
             return {}
         down = {View.STACKED: composed.strip_y, View.TEI: composed.only_it_strip_y, View.STRIP: 0}[view]
@@ -87,17 +87,17 @@ class Examples:
         return make_calibrator(shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
 
     def _find_cover(self, shaper: Shaper, ink: float) -> Calibration:
-        """Return a cover that leaves a share of ink, balanced like the language's own covers."""
+        """A cover that leaves a share of ink, balanced like the language's own covers."""
         return self._calibrator(shaper).nearest(self.pipeline.language.cover_target(Mode.of_ink(ink)))
 
 
 def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
-    """Return the mask of covers that are not boxes."""
+    """A column with the mask of covers that are not boxes; empty for boxes, which columns list."""
     mask = composed.mask(_IMAGES[view])
     return {} if mask is None else {"cover_mask": mask}
 
 
 def _pixel_bits(accepted: Iterable[Accepted]) -> dict[str, Any]:
-    """Return the bits that the pixels of each span leave at least, where covers go by bits."""
+    """A column with the bits that each span's pixels leave at least; empty where covers do not go by bits."""
     bits = [round(cover.bits[0], 2) for cover in accepted if cover.bits]
     return {"pixel_bits": bits} if bits else {}

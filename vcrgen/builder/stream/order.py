@@ -38,32 +38,32 @@ class Order:
         self.rows = sum(task.stop - task.start for task in tasks)  # of an epoch
 
     def epoch(self, window: int) -> int:
-        """Return the epoch of a window."""
+        """The epoch of a window, from 0."""
         return window // self.windows
 
     def runs(self, window: int) -> list[Task]:
-        """Return the runs of a window."""
+        """Runs of neighbouring rows in a window, in the order of its epoch."""
         epoch, place = divmod(window, self.windows)
         return [self._tasks[index] for index in self._order(epoch).windows[place]]
 
     def size(self, window: int) -> int:
-        """Return the number of rows of a window."""
+        """Rows in a window."""
         return sum(run.stop - run.start for run in self.runs(window))
 
     def step(self, window: int, row: int) -> int:
-        """Return the step of a row of a window."""
+        """The step of a row, numbered over all epochs; ``row`` counts from 0 in its window."""
         epoch, place = divmod(window, self.windows)
         return epoch * self.rows + self._order(epoch).before[place] + row
 
     def find(self, step: int) -> tuple[int, int]:
-        """Return the window of a step and its row in it."""
+        """The inverse of `step`: a step's window, and its row in the window."""
         epoch, row = divmod(step, self.rows)
         before = self._order(epoch).before
         place = bisect_right(before, row) - 1
         return epoch * self.windows + place, row - before[place]
 
     def shuffled_rows(self, window: int, values: Sequence[T]) -> Sequence[T]:
-        """Return the content of a window, run by run, in the order of its epoch."""
+        """A window's values, given run by run, permuted for its epoch; unchanged without shuffling."""
         if not self._shuffle:
             return values
         rng = rng_for(self._seed, f"stream rows {self.epoch(window)}", str(self.runs(window)[0].index))
@@ -77,6 +77,6 @@ class Order:
             if self._shuffle:
                 tasks = shuffled(rng_for(self._seed, "stream windows", str(epoch)), tasks)
             windows = [tasks[start : start + self._runs] for start in range(0, len(tasks), self._runs)]
-            sizes = (sum(self._tasks[index].stop - self._tasks[index].start for index in one) for one in windows)
+            sizes = (sum(self._tasks[index].stop - self._tasks[index].start for index in window) for window in windows)
             self._epochs[epoch] = Epoch(windows, [0, *accumulate(sizes)][:-1])
         return self._epochs[epoch]

@@ -57,29 +57,29 @@ class Position:
 
     @property
     def start(self) -> int:
-        """Return the number of the first window that may be unfinished."""
+        """The number of the first window that may be unfinished."""
         return max([self.done.start, *(share.done.start for share in self.shares)])
 
     def windows(self, order: Order) -> Windows:
         """Yield the unfinished windows, endlessly."""
         first = self.shares[0].done if self.shares else self.done
-        found: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
+        windows: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
         for share in self.shares:
             index, number = share.share
-            found = islice(share.done.left(found, order), index, None, number)
-        return self.done.left(found, order)
+            windows = islice(share.done.left(windows, order), index, None, number)
+        return self.done.left(windows, order)
 
     def share(self, index: int, count: int) -> Self:
-        """Return a share of the remaining windows."""
+        """The remaining windows' share number ``index``, from 0, of ``count``."""
         return replace(self, shares=(*self.shares, Share(done=self.done, share=(index, count))), done=Progress())
 
     def at(self, window: int, rows: int) -> Self:
-        """Return the position with all windows before one, and some rows of it, finished."""
+        """The position with all windows before one, and some rows of it, finished."""
         later = {number: done for number, done in self.done.rows.items() if number > window}
         return replace(self, done=Progress(start=window, rows={window: rows} | later if rows else later))
 
     def merged(self, parts: Sequence[Progress], order: Order) -> Self:
-        """Return the position after its remaining windows were divided, given the progress of each part."""
+        """The position after its remaining windows were divided, given the progress of each part."""
         rows: dict[int, int] = {}
         start: int | None = None
         last = max(max(part.start, *part.rows, 0) for part in parts)
@@ -124,5 +124,5 @@ class Tracker:
         return True
 
     def place(self) -> Position:
-        """Return the current position."""
+        """The position after the last recorded step."""
         return self._place.merged(self._done, self._order)

@@ -36,7 +36,7 @@ def find_rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
 
 
 def find_worker() -> tuple[int, int] | None:
-    """Return the number of this worker of a torch data loader, and the number of workers; None elsewhere."""
+    """The number of this worker of a torch data loader, and the number of workers; None elsewhere."""
     data = sys.modules.get("torch.utils.data")
     info = data.get_worker_info() if data else None
     return (info.id, info.num_workers) if info else None

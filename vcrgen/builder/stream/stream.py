@@ -143,7 +143,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         self.rows_read = RowCounts()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without objects that each process loads itself."""
+        """The state without objects that each process loads itself."""
         local = {"_examples": None, "_tracker": None, "_loaders": None, "_current": self._position()}
         return self.__dict__ | local
 
@@ -156,17 +156,17 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
 
     @property
     def source(self) -> str:
-        """Return the files or built-in pairs that are read, with their splits, in a line."""
+        """The files or built-in pairs that are read, with their splits, in a line."""
         return self._source.description
 
     @property
     def rows(self) -> int:
-        """Return the number of pairs of an epoch over all ranks, with unusable ones."""
+        """The number of pairs of an epoch over all ranks, with unusable ones."""
         return self._order.rows
 
     @property
     def epoch(self) -> int:
-        """Return the current epoch of this rank, from 0; after an iteration, the next one."""
+        """The current epoch of this rank, from 0; after an iteration, the next one."""
         place = self._position()
         last = math.inf if place.until is None else place.until - 1
         return int(min(self._order.epoch(place.start), last))
@@ -242,7 +242,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
             self._loaders[loader] = iteration
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the stream's position as small JSON values, independent of the number of workers.
+        """The stream's position as small JSON values, independent of the number of workers.
 
         It is exact for iteration in this process and for `batches`, not for other loops over data loaders.
         """
@@ -257,7 +257,8 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         Raises:
             StreamError: The state is of another source, other options, or other ranks.
         """
-        places = [self._read(one) for one in ([state] if isinstance(state, Mapping) else state)]
+        states = [state] if isinstance(state, Mapping) else state
+        places = [self._read(rank_state) for rank_state in states]
         self._current = self._merge_positions(places)
         self._tracker = None
         self._iteration += 1
@@ -273,19 +274,19 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         return self._current, self._iteration
 
     def _max_empty_rows(self, place: Position) -> float:
-        """Return the number of rows without a usable pair after which the stream gives up."""
+        """Rows in succession without a usable pair after which the stream gives up; infinite where the epochs end."""
         if all(share.share == (0, 1) for share in place.shares):
             return self._order.rows
         return MAX_EMPTY_EPOCHS * self._order.rows if place.until is None else math.inf
 
     def _until(self, place: Position) -> int | None:
-        """Return the epoch at which the iteration of a position ends."""
+        """The epoch before which the iteration from a position ends; None without an end."""
         if self._epochs is None:
             return None
         return self._order.epoch(place.start) + self._epochs if place.until is None else place.until
 
     def _end_position(self, place: Position) -> Position:
-        """Return the position of a rank after the end of an iteration."""
+        """The position from which a rank begins its next iteration: the first window of epoch ``until``."""
         assert place.until is not None
         return Position(shares=place.shares[:1], done=Progress(start=place.until * self._order.windows))
 
@@ -341,7 +342,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         return place
 
     def _merge_positions(self, places: Sequence[Position]) -> Position:
-        """Return the position of this rank or worker, given the positions of all former ranks."""
+        """The position of this rank or worker, given the positions of all former ranks."""
         here = [self._rank, worker] if (worker := find_worker()) else [self._rank]
         if len(places) == 1:
             shares = [share.share for share in places[0].shares]
@@ -361,14 +362,18 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
 
 
 def _choices(config: BuildConfig) -> dict[str, Any]:
-    """Return the configuration as JSON values, with hashes of its files."""
+    """The configuration as JSON values, with hashes of its files."""
     font = sha256_file(resolve_font(config.font)[0]) if config.font else None
     censor = CensorList.load(LANGUAGES[config.lang], config.censor_list).digest
     return {"config": config.public_fields(), "font": font, "censor": censor, "spacy_model": config.spacy_model}
 
 
 def _steps(batch: Any) -> list[int]:
-    """Return the steps of a batch, or of a single example."""
+    """Steps of a batch, or the one step of a single example.
+
+    Raises:
+        StreamError: The batch has no `step`.
+    """
     try:
         steps = batch["step"]
         return [int(steps)] if isinstance(steps, int) else [int(step) for step in steps]
