@@ -2593,7 +2593,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "choices",
         "what is denied is read",
-        "return _INVALID if _DENIED.search(sentence) else",
+        "return _INVALID if self._names_in(denied) else",
         "return",
         "tests/scorer/mcq/test_choices.py",
     ),

@@ -25,7 +25,7 @@ class ScoredQuestion(Protocol):
 
     @property
     def question_id(self) -> str:
-        """Its id."""
+        """The id by which outputs name it."""
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -35,12 +35,12 @@ FAMILIES = (
     Family("<think(?:ing)?>", "</think(?:ing)?>"),  # DeepSeek-R1, Qwen3, QwQ, GLM-4.5, MiniMax-M1, Claude in prompts
     Family(r"\[THINK\]", r"\[/THINK\]"),  # Magistral
     Family("◁think▷", "◁/think▷"),  # Kimi-VL-Thinking
-    Family("<thought>", "</thought>"),  # Gemini by prompts, ERNIE, OpenVLThinker
+    Family("<thought>", "</thought>"),  # Gemini's API in the form of OpenAI's
     Family("<seed:think>", "</seed:think>"),  # Seed-OSS
     Family(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Command A Reasoning
     Family("<unused94>(?:thought)?", "<unused95>"),  # MedGemma 1.5
     Family("<reasoning>", "</reasoning>"),  # LLaVA-CoT, models trained by GRPO recipes
-    Family("<scratchpad>", "</scratchpad>"),  # prompts of Anthropic's cookbook
+    Family("<scratchpad>", "</scratchpad>"),  # prompts that ask for it
     Family(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),  # OpenThinker, Sky-T1
     Family("<longcat_think>", "</longcat_think>"),  # LongCat-Flash-Thinking
     # gpt-oss: each channel but the final one is thought; the second form is what is left without special tokens.

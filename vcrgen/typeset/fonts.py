@@ -241,21 +241,19 @@ def _combined_kana(path: Path, index: int, sha256: str) -> tuple[bytes, dict[str
 
     Pillow draws no glyph without a character, so in that font they have private ones.
     """
+    from fontTools.fontBuilder import FontBuilder
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont, TTLibError
-    from fontTools.ttLib.tables._c_m_a_p import CmapSubtable
 
     try:
         with TTFont(path, lazy=True, fontNumber=index) as font:
             glyphs = dict(_combinations(font))
             characters = {text: chr(PRIVATE_USE + number) for number, text in enumerate(sorted(glyphs))}
-            table = CmapSubtable.newSubtable(4)
-            table.platformID, table.platEncID, table.language = 3, 1, 0
-            table.cmap = {ord(characters[text]): name for text, name in glyphs.items()}
-            font["cmap"].tables = [table]
+            mapping = {ord(characters[text]): name for text, name in glyphs.items()}
+            FontBuilder(font=font).setupCharacterMap(mapping)
             del font["GSUB"]  # quicker
             subsetter = Subsetter(Options(notdef_outline=True))
-            subsetter.populate(unicodes=list(table.cmap))
+            subsetter.populate(unicodes=list(mapping))
             subsetter.subset(font)
             font.save(data := BytesIO())
     except (*UNREADABLE, TTLibError, Subsetter.SubsettingError):

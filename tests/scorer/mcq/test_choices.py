@@ -128,6 +128,8 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (COUNTS, "option number 2", B),
     (ANIMALS, "A. a cat", A),
     (ANIMALS, "Answer: A and B", AMBIGUOUS),
+    (ANIMALS, "$$$$$$$$$$$$$$$$$$$$$$$$$$$$ x. It is not a dog. Nothing else is clear here.", INVALID),
+    (ANIMALS, "It is a dog. There is no other one.", B),
     # Declarations in other languages.
     (ANIMALS, "La respuesta correcta es (C)", C),
     (ANIMALS, "La réponse est D.", D),

@@ -208,7 +208,7 @@ class BoardReader:
         )
 
     def tables(self) -> list[BoardTable]:
-        """All tables."""
+        """A table for each set, mode and view that has a track, in the order of `tracks`."""
         return [self.table(track) for track in self.tracks()]
 
     def _ladder_rows(self, set_name: str) -> list[LadderRow]:

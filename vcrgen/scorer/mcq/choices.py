@@ -91,6 +91,7 @@ _BEHIND_LABEL = re.compile(
     r" ?(?:$|[.:()\],;!?\u2013\u2014-]|(?:and|or) [B-J]\b|because\b|since\b|as\b|is\b|لأن|因为|porque\b|parce\b|weil\b)"
 )
 _LONGEST_ANSWER = 2_000  # characters behind a declaration that are looked at
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?]) |(?<=。)")
 _WORD_CHAR = re.compile(r"\w")
 
 
@@ -326,17 +327,18 @@ class _Options:
 
     def _named(self, text: str) -> Reading:
         """The only option that is named in an output, if no word near it denies it."""
-        named = dict([*self._texts_in(text), *self._labels_in(text)])
+        named = self._names_in(text)
         if len(named) != 1:
             return _AMBIGUOUS if named else _INVALID
-        ((option, place),) = named.items()
-        begin = max(text.rfind(stop, 0, place) for stop in ("\n", ". ", "。", "! ", "? ")) + 1
-        ends = [end for stop in ("\n", ". ", "。", "! ", "? ") if (end := text.find(stop, place + 1)) >= 0]
-        sentence = text[begin : min(ends, default=len(text))]
-        return _INVALID if _DENIED.search(sentence) else Reading(option, ReadingKind.CHOSEN)
+        denied = "\n".join(sentence for sentence in _SENTENCE_END.split(text) if _DENIED.search(sentence))
+        return _INVALID if self._names_in(denied) else Reading(named.pop(), ReadingKind.CHOSEN)
 
-    def _labels_in(self, text: str) -> Iterator[tuple[int, int]]:
-        """The options that are named by labels, and where."""
+    def _names_in(self, text: str) -> set[int]:
+        """The options that a text names, by their texts or labels."""
+        return {*self._texts_in(text), *self._labels_in(text)}
+
+    def _labels_in(self, text: str) -> Iterator[int]:
+        """The options that are named by labels."""
         for match in [*_NAMED.finditer(text), *_LINE_LABEL.finditer(text), *_BARE.finditer(text)]:
             label = next(group for group in match.groups() if group)
             if match.re is _BARE and label in "AI" and not _BEHIND_LABEL.match(text, match.end()):
@@ -346,10 +348,10 @@ class _Options:
             if number is None or number >= len(self.texts) or (label in _NUMBERS and bare):
                 continue
             if not (match.re is _LINE_LABEL and label.islower()):
-                yield self._shown(number), match.start()
+                yield self._shown(number)
 
-    def _texts_in(self, text: str) -> Iterator[tuple[int, int]]:
-        """The options whose texts stand in an output, and where about; not those inside of longer ones."""
+    def _texts_in(self, text: str) -> Iterator[int]:
+        """The options whose texts stand in an output; not those inside of longer ones."""
         folded = _folded(text)
         places: dict[int, list[tuple[int, int]]] = {}
         for number, option in enumerate(self.texts):
@@ -360,5 +362,5 @@ class _Options:
         for number, spans in places.items():
             for start, end in spans:
                 if not any((a, b) != (start, end) and a <= start and end <= b for a, b in every):
-                    yield number, min(start, len(text) - 1)
+                    yield number
                     break
