@@ -2057,6 +2057,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "study",
+        "an id opens the page of its rater",
+        'f"{hashed} {participant} {browser}".encode()',
+        'f"{hashed} {participant}".encode()',
+        "study",
+    ),
+    M(
+        "study",
         "spaces count",
         'return "".join(folded.translate(_QUOTES).split())',
         "return folded.translate(_QUOTES)",

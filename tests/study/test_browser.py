@@ -20,6 +20,7 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_frames, read_items
 from vcrgen.study.store.raters import read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps
+from vcrgen.study.visitors import release_place
 
 pytestmark = pytest.mark.browser
 PATIENCE = 180
@@ -332,7 +333,7 @@ def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[...
     store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
     _, link = invite(store, 1, "en", Invitation(code="C1A2", speaks=("English",), keeps_ids=True))
     visitor = person(store)
-    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=5f00")
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID={'5f' * 12}")
     visitor.at("consent")
     assert "Your ID at Prolific is stored" in visitor.one("#consent").text
     visitor.tab_to("#languages")
@@ -349,9 +350,19 @@ def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[...
     visitor.fill("typed")
     visitor.at_step(2)
     visitor.saved()
-    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=6f00")
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID={'6f' * 12}")
     assert visitor.one("h1").text == "The study is full"
-    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=5f00")
+    # From a page of another site, as Prolific's is, the link leads back to where the visitor was.
+    link_elsewhere = f'<a href="{visitor.url}/join/{link}?PROLIFIC_PID={"5f" * 12}">take part</a>'
+    visitor.driver.get(f"data:text/html,{link_elsewhere}")
+    visitor.one("a").click()
+    visitor.at_step(2)
+    visitor.driver.delete_all_cookies()
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID={'5f' * 12}")
+    assert visitor.one("h1").text == "You began in another browser"
+    release_place(store, "5f" * 12)
+    visitor.driver.refresh()
+    visitor.begin()
     visitor.at_step(2)
     # Sent by another way, as the page would go on to Prolific, out of this machine.
     with store.writing() as connection:

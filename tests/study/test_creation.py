@@ -26,7 +26,7 @@ from vcrgen.study.store.invitations import read_invitation
 from vcrgen.study.store.items import read_frames, read_items, read_picture
 from vcrgen.study.store.raters import find_rater, read_raters, update_rater
 from vcrgen.study.store.steps import append_steps, open_slots, read_step, read_steps, save_response
-from vcrgen.study.visitors import claim_place, completion_code, open_visit
+from vcrgen.study.visitors import LastSigns, claim_place, completion_code, open_visit
 from vcrgen.web.tokens import token_hash
 
 
@@ -211,8 +211,8 @@ def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..
 
     def join(visitor: str, link: str = shared_link) -> str | None:
         with store.writing() as connection:
-            visit = open_visit(connection, link, visitor)
-            if visit is None or (visit.rater is None and not claim_place(connection, visit, visitor, consent="1")):
+            visit = open_visit(connection, link, visitor, "browser")
+            if visit is None or not (visit.is_own or claim_place(connection, visit, LastSigns(), consent="1")):
                 return None
             return visit.token
 

@@ -15,6 +15,7 @@ from tests.study.conftest import write_consents
 from vcrgen.study.records import Response
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps, save_response
+from vcrgen.study.visitors import LastSigns, claim_place, open_visit
 
 PAGES = ("study.md", "study-mcq.md", "study-report.md")
 COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
@@ -23,7 +24,7 @@ COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
 def test_commands(run: Run, pairs: Path, typing: Any) -> None:
     shutil.copytree(pairs, "data/my-vcr")
     made_set(Path("data/my-bloom"), [row(number) for number in range(6)])
-    seen = {}
+    seen, shared_link = {}, ""
     for line in COMMANDS:
         _, *words = shlex.split(line)
         if words[1] == "serve":
@@ -46,15 +47,27 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         if name == "causes":
             head, *errors = Path("errors.csv").read_text("utf-8").splitlines()
             Path("errors.csv").write_text("\n".join([head, *(f"{line}slip" for line in errors)]), "utf-8")
-        seen.setdefault(name, succeed(run, line.replace("samples:64", "samples:6")))
-    assert "6 of 6 drawn items judged" in seen["audit report"]
-    assert len(COMMANDS) == 27 and "slip of the fingers" in seen["causes"]
+        if name == "release":
+            takes_place(Path(words[2]), shared_link, words[3])
+        printed = succeed(run, line.replace("samples:64", "samples:6"))
+        seen.setdefault(name, printed)
+        if name == "invite":
+            shared_link = printed.strip().rpartition("/")[2]
+    assert "6 of 6 drawn items judged" in seen["audit report"] and "goes on as r1" in seen["release"]
+    assert len(COMMANDS) == 28 and "slip of the fingers" in seen["causes"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
     assert json.loads(Path("people.json").read_text("utf-8"))["schema"] == "vcrgen-human-baseline-1"
     assert "People and preds" in Path("report.html").read_text("utf-8")
     assert {json.loads(line)["model"] for line in Path("r2.jsonl").read_text("utf-8").splitlines()} == {"r2"}
+
+
+def takes_place(folder: Path, shared_link: str, participant: str) -> None:
+    """Somebody from Prolific agrees to take part."""
+    with StudyStore(folder) as store, store.writing() as connection:
+        visit = open_visit(connection, shared_link, participant, "browser")
+        assert visit is not None and claim_place(connection, visit, LastSigns(), consent="1")
 
 
 def serves(words: list[str]) -> None:

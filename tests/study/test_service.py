@@ -5,9 +5,10 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -16,18 +17,21 @@ from starlette.testclient import TestClient
 
 from tests.study.conftest import look, write_consents
 from vcrgen.core.errors import StudyError
+from vcrgen.study import visitors
 from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
 from vcrgen.study.page_texts import VCR, text_file
+from vcrgen.study.participants import read_participants
 from vcrgen.study.raters import forget, invite
 from vcrgen.study.records import Invitation, RaterState
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
-from vcrgen.study.store.raters import now, read_raters, update_rater
+from vcrgen.study.store.raters import read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps, returned_slots
+from vcrgen.study.visitors import release_place
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -104,7 +108,7 @@ def test_no_page_shows_the_note_of_a_consent_to_the_maintainers(make: Callable[.
         (store.folder / "CONSENT.zh.txt").write_text(VCR.consent["zh"], "utf-8")
         tokens = [invite(store, 1, lang)[0][0] for lang in ("en", "zh")]
         _, shared = invite(store, 1, "zh", Invitation(code="C1A2B3C4"))
-        paths = [f"/r/{tokens[0]}", f"/r/{tokens[1]}", f"/join/{shared}?PROLIFIC_PID=a1"]
+        paths = [f"/r/{tokens[0]}", f"/r/{tokens[1]}", f"/join/{shared}?PROLIFIC_PID={participant('a1')}"]
         assert [http.get(path).status_code for path in paths] == [200, 503, 503]
         write_consents(store.folder)
         assert [http.get(path).status_code for path in paths] == [200, 200, 200]
@@ -284,7 +288,7 @@ def test_whoever_guesses_links_waits_and_a_right_link_passes(client: Any) -> Non
     rater, store = client()
     tried = [rater.http.get(f"/r/vcrs_{number:043d}").status_code for number in range(12)]
     assert tried == [404] * 10 + [429] * 2
-    assert rater.http.get("/join/vcrd_x?PROLIFIC_PID=5f").status_code == 429
+    assert rater.http.get(f"/join/vcrd_x?PROLIFIC_PID={participant('5f')}").status_code == 429
     assert rater.http.post("/maintain", data={"token": "guessed"}).status_code == 429
     assert rater.page().status_code == 200
     for odd in ("x" * 5000, "%00", "..%2f..", "%ff"):
@@ -293,25 +297,44 @@ def test_whoever_guesses_links_waits_and_a_right_link_passes(client: Any) -> Non
     assert shown.status_code == 200 and "0 of 12 answers" in shown.text
 
 
+def participant(name: str) -> str:
+    """An id as Prolific gives it, from the first digits of it."""
+    return name.ljust(24, "0")
+
+
 class Prolific:
-    """Visitors of a study's shared link."""
+    """Visitors of a study's shared link, each with a browser of their own."""
 
-    def __init__(self, store: StudyStore, count: int, **options: Any) -> None:
-        self.link = invite(store, count, "en", Invitation(code="C1A2", **options))[1]
-        self.http = TestClient(make_app(store), follow_redirects=False, raise_server_exceptions=False)
+    def __init__(self, store: StudyStore, count: int, listed: Sequence[str] = (), **options: Any) -> None:
+        self.link = invite(store, count, "en", Invitation(code="C1A2", **options), listed)[1]
+        self.app = make_app(store)
+        self.browsers: dict[str, TestClient] = {}
 
-    def visit(self, participant: str) -> Any:
-        return self.http.get(f"/join/{self.link}?PROLIFIC_PID={participant}&STUDY_ID=1&SESSION_ID=2")
+    def browser(self, name: str, address: str = "") -> TestClient:
+        """The browser of a visitor, at an address of its own if none is given."""
+        there = address or f"10.0.0.{len(self.browsers)}"
+        if name not in self.browsers:
+            self.browsers[name] = TestClient(
+                self.app, follow_redirects=False, raise_server_exceptions=False, client=(there, 1)
+            )
+        return self.browsers[name]
 
-    def claim(self, participant: str, languages: str = "English", **changed: Any) -> dict[str, Any]:
-        page = self.visit(participant).text
+    def visit(self, name: str, browser: str = "") -> Any:
+        query = f"PROLIFIC_PID={participant(name)}&STUDY_ID=1&SESSION_ID=2"
+        return self.browser(browser or name).get(f"/join/{self.link}?{query}")
+
+    def claim(self, name: str, browser: str = "", languages: str = "English", **changed: Any) -> dict[str, Any]:
+        page = self.visit(name, browser).text
         version = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["version"]
-        sent = {"tab": "t", "visitor": participant, "version": version, "languages": languages, **changed}
-        told: dict[str, Any] = self.http.post(f"/api/{self.link}/claim", content=json.dumps(sent)).json()
+        return self.send(name, browser, **{"version": version, "languages": languages, **changed})
+
+    def send(self, name: str, browser: str = "", **values: Any) -> dict[str, Any]:
+        sent = {"tab": "t", "visitor": participant(name), **values}
+        told: dict[str, Any] = self.browser(browser or name).post(f"/api/{self.link}/claim", json=sent).json()
         return told
 
-    def rater(self, participant: str) -> Client:
-        rater = Client(self.http, self.claim(participant)["page"].rpartition("/")[2])
+    def rater(self, name: str, browser: str = "") -> Client:
+        rater = Client(self.browser(browser or name), self.claim(name, browser)["page"].rpartition("/")[2])
         rater.post("open")
         return rater
 
@@ -322,9 +345,10 @@ ALONE = {"limit": 6, "raters": 1, "training": 0, "checks": 0, "repeats": 0}
 def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
     store = make(**ALONE)
     prolific = Prolific(store, 1)
-    assert prolific.http.get(f"/join/{prolific.link}").status_code == 400
+    for query in ("", "?PROLIFIC_PID=5f00", f"?PROLIFIC_PID={'5F' * 12}", f"?PROLIFIC_PID={'5f' * 12}0"):
+        assert prolific.browser("5f00").get(f"/join/{prolific.link}{query}").status_code == 400
     for number in range(30):  # whoever looks takes nothing
-        assert prolific.visit(f"junk{number}").status_code == 200
+        assert prolific.visit(f"a{number}").status_code == 200
     with store.reading() as connection:
         assert {rater.state for rater in read_raters(connection)} == {RaterState.INVITED}
     rater = prolific.rater("5f00")
@@ -339,11 +363,123 @@ def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
     assert prolific.visit("5f00").status_code == 303 and rater.post("open").json() == {"sent": done}
 
 
+def test_an_id_alone_opens_nothing(make: Callable[..., StudyStore]) -> None:
+    """Somebody who knows the shared link and the id of a participant, with a browser, without one, or with a guess."""
+    store = make(**ALONE)
+    prolific = Prolific(store, 2)
+    victim = prolific.rater("5f00")
+    secret = victim.token.removeprefix("vcrs_")
+    version = json.loads(prolific.visit("6f00").text.partition('id="data">')[2].partition("</script>")[0])["version"]
+    attacker = prolific.browser("attacker")
+    for guess in (None, "", "x" * 43, secret[:43], "é" * 43):
+        attacker.cookies.clear()
+        headers = {} if guess is None else {b"cookie": f"vcr-study={guess}".encode()}
+        query = f"PROLIFIC_PID={participant('5f00')}"
+        looked = attacker.get(f"/join/{prolific.link}?{query}", headers=headers)
+        sent = {"tab": "t", "visitor": participant("5f00"), "version": version, "languages": "English"}
+        claimed = attacker.post(f"/api/{prolific.link}/claim", json=sent, headers=headers)
+        assert looked.status_code == 409 and "You began in another browser" in looked.text
+        assert claimed.json() in ({"over": "taken"}, {"over": "cookies"})
+        for answer in (looked, claimed):
+            assert secret not in answer.text + str(answer.headers) and "set-cookie" not in answer.headers
+    assert victim.answer(0, *["x"] * victim.step(0).json()["fields"]).json()["saved"]
+    # A place of one's own says nothing of another's.
+    assert prolific.rater("6f00", "attacker").token != victim.token
+    assert prolific.visit("5f00", "attacker").status_code == 409
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_the_cookie_of_a_browser(make: Callable[..., StudyStore], scheme: str) -> None:
+    store = make(**ALONE)
+    prolific = Prolific(store, 1)
+    browser = TestClient(prolific.app, base_url=f"{scheme}://study.example.org")
+    page = f"/join/{prolific.link}?PROLIFIC_PID={participant('5f00')}"
+    cookie = browser.get(page).headers["set-cookie"]
+    value, *attributes = cookie.split("; ")
+    assert attributes == ["HttpOnly", "Max-Age=2592000", "Path=/", "SameSite=lax", *["Secure"] * (scheme == "https")]
+    assert browser.get(page).headers["set-cookie"].partition(";")[0] == value  # the same one, and longer
+    # The token of the page is not the cookie, which is not stored.
+    assert value.partition("=")[2].encode() not in (store.folder / FILE).read_bytes()
+
+
+def test_a_reply_that_was_lost_is_given_again_to_the_same_browser(make: Callable[..., StudyStore]) -> None:
+    prolific = Prolific(make(**ALONE), 1)
+    assert prolific.claim("5f00", version="0" * 12)["error"].startswith("The text has changed")
+    page = prolific.visit("5f00").text
+    version = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["version"]
+    assert len({prolific.send("5f00", version=version, languages="English")["page"] for _ in range(3)}) == 1
+
+
+def test_a_released_place_goes_on_in_the_next_browser(make: Callable[..., StudyStore]) -> None:
+    store = make(**ALONE)
+    prolific = Prolific(store, 1)
+    first = prolific.rater("5f00")
+    first.answer(0, *["typed"] * first.step(0).json()["fields"])
+    assert prolific.visit("5f00", "new").status_code == 409
+    assert [rater.name for rater in release_place(store, participant("5f00"))] == ["r1"]
+    assert first.page().status_code == 404  # what the first browser has is void
+    second = prolific.rater("5f00", "new")
+    assert second.step(0).json()["texts"][0] == "typed" and prolific.visit("5f00").status_code == 409
+    finish(second)
+    second.post("send")
+    release_place(store, participant("5f00"))
+    assert prolific.rater("5f00", "third").post("open").json()["sent"]["code"] == "C1A2"
+    for name, message in ((participant("6f00"), "Nobody with the id 6f00"), ("6f00", "'6f00' is no id of Prolific")):
+        with pytest.raises(StudyError, match=message):
+            release_place(store, name)
+    other = make(name="other", **ALONE)
+    prolific = Prolific(other, 1)
+    prolific.rater("5f00").post("stop")
+    with pytest.raises(StudyError, match="Nobody with the id"):  # who has left has no place
+        release_place(other, participant("5f00"))
+
+
+def test_made_up_ids_of_one_address_take_few_places(
+    make: Callable[..., StudyStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make(**ALONE | {"limit": 12, "max_items": 1})
+    prolific = Prolific(store, 12)
+    for number in range(8):
+        prolific.browser(f"b{number}", "10.9.9.9")
+    told = [prolific.claim(f"b{number}") for number in range(8)]
+    assert ["page" in answer for answer in told] == [True] * 3 + [False] * 5 and told[-1] == {"over": "crowded"}
+    assert "page" in prolific.claim("c0") and prolific.visit("b0").status_code == 303
+    later = time.monotonic() + 3601
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert "page" in prolific.claim("b7")
+
+
+def test_only_listed_participants_are_admitted(make: Callable[..., StudyStore], tmp_path: Path) -> None:
+    store = make(**ALONE | {"raters": 2})
+    file = tmp_path / "ids.txt"
+    file.write_text(f"\ufeff{participant('5f00')}\n\n{participant('5f01')}\r\n{participant('5f00')}\n", "utf-8")
+    assert read_participants(file) == [participant("5f00"), participant("5f01")]
+    prolific = Prolific(store, 2, read_participants(file))
+    refused = prolific.visit("6f00")
+    assert refused.status_code == 409 and "not on the list" in refused.text
+    version = json.loads(prolific.visit("5f01").text.partition('id="data">')[2].partition("</script>")[0])["version"]
+    prolific.browser("6f00").cookies.set("vcr-study", "x" * 43)
+    assert prolific.send("6f00", version=version, languages="English") == {"over": "unlisted"}
+    first = prolific.rater("5f00")
+    assert first.page().status_code == 200
+    # A new list takes the place of the old one; who has a place keeps it.
+    invite(store, 1, "en", Invitation(code="C1A2"), [participant("6f00")])
+    assert [prolific.visit(name).status_code for name in ("5f00", "5f01", "6f00")] == [303, 409, 200]
+    assert not any(participant(name).encode() in (store.folder / FILE).read_bytes() for name in ("5f00", "6f00"))
+    forget(store, look(store, read_raters)[0])
+    assert prolific.visit("5f00").status_code == 409
+    for text, message in (("", "has no id"), ("5f00\n", "line 1: '5f00' is no id of Prolific")):
+        file.write_text(text, "utf-8")
+        with pytest.raises(StudyError, match=message):
+            read_participants(file)
+
+
 def test_a_place_is_claimed_with_the_consent_alone(make: Callable[..., StudyStore]) -> None:
     store = make(**ALONE)
     prolific = Prolific(store, 2, speaks=("English", "anglais"))
     assert prolific.claim("5f00", version="0" * 12)["error"].startswith("The text has changed")
     assert "what the page sends" in prolific.claim("5f00", visitor="../x")["error"]
+    assert "what the page sends" in prolific.claim("5f00", visitor="5F" * 12)["error"]
     assert prolific.claim("5f00", languages="中文, Deutsch") == {"unfit": ["English", "anglais"]}
     with store.reading() as connection:
         assert {rater.state for rater in read_raters(connection)} == {RaterState.INVITED}
@@ -351,32 +487,36 @@ def test_a_place_is_claimed_with_the_consent_alone(make: Callable[..., StudyStor
     first = prolific.claim("5f00", languages="français, ANGLAIS")
     version = json.loads(prolific.visit("7f00").text.partition('id="data">')[2].partition("</script>")[0])["version"]
     assert prolific.claim("6f00")["page"] != first["page"]
-    again = {"tab": "t", "visitor": "5f00", "version": version, "languages": "x"}
-    assert prolific.http.post(f"/api/{prolific.link}/claim", json=again).json() == first
-    late = {**again, "visitor": "7f00", "languages": "English"}  # its page was loaded while there was a place
-    assert prolific.http.post(f"/api/{prolific.link}/claim", json=late).json() == {"full": True}
-    unknown = prolific.http.post(f"/api/{prolific.link}x/claim", json=again)
+    assert prolific.send("5f00", version=version, languages="x") == first
+    # Its page was loaded while there was a place.
+    assert prolific.send("7f00", version=version, languages="English") == {"over": "full"}
+    unknown = prolific.browser("7f00").post(
+        f"/api/{prolific.link}x/claim",
+        json={"tab": "t", "visitor": participant("7f00"), "version": version, "languages": "x"},
+    )
     assert unknown.status_code == 404
 
 
-def test_an_idle_place_is_given_to_the_next_visitor(make: Callable[..., StudyStore]) -> None:
+def test_an_idle_place_is_given_to_the_next_visitor(
+    make: Callable[..., StudyStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [time.monotonic()]
+    monkeypatch.setattr(visitors, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     store = make(**ALONE)
     prolific = Prolific(store, 1)
+    clock[0] += 7200  # after the start of the service
     first = prolific.rater("5f00")
     first.answer(0, *["x"] * first.step(0).json()["fields"])
-    with store.writing() as connection:
-        update_rater(connection, 1, seen=now(timedelta(minutes=-59)))
+    clock[0] += 59 * 60
     assert prolific.visit("6f00").status_code == 409
-    with store.writing() as connection:
-        update_rater(connection, 1, seen=now(timedelta(minutes=-61)))
+    clock[0] += 2 * 60
     second = prolific.rater("6f00")
     gone = prolific.visit("5f00")
     assert gone.status_code == 409 and "not valid any more" in gone.text and first.page().status_code == 404
     before = given(store)
     assert len(before[1]) == 1 and len(before[2]) == 5 and not set(before[1]) & set(before[2])
     finish(second)
-    with store.writing() as connection:  # has done everything, and may still look at it
-        update_rater(connection, 2, seen=now(timedelta(hours=-9)))
+    clock[0] += 9 * 3600  # has done everything, and may still look at it
     assert prolific.visit("7f00").status_code == 409
     assert second.post("send").json()["code"] == "C1A2"
 
@@ -386,6 +526,8 @@ def test_who_stops_leaves_a_place(make: Callable[..., StudyStore]) -> None:
     prolific = Prolific(store, 1)
     prolific.rater("5f00").post("stop")
     assert prolific.visit("5f00").status_code == 409
+    version = json.loads(prolific.visit("6f00").text.partition('id="data">')[2].partition("</script>")[0])["version"]
+    assert prolific.send("5f00", version=version, languages="English") == {"over": "gone"}
     assert len(prolific.rater("6f00").post("open").json()["done"]) == 6
 
 
@@ -403,8 +545,8 @@ def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) ->
     assert prolific.rater("6f00") and rater.post("send").json()["code"] == ("C1A2" if attentive else "F5")
     assert export(store, "payments").splitlines() == [
         "participant_id,rater,state,items,decision",
-        f"5f00,r1,sent,6,{'approve' if attentive else 'reject'}",
-        "6f00,r2,working,0,",
+        f"{participant('5f00')},r1,sent,6,{'approve' if attentive else 'reject'}",
+        f"{participant('6f00')},r2,working,0,",
     ]
     first = look(store, read_raters)[0]
     forget(store, first)
@@ -415,7 +557,8 @@ def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) ->
 def test_ids_are_stored_only_if_the_invitation_says_so(make: Callable[..., StudyStore]) -> None:
     store = make(**ALONE)
     Prolific(store, 1).rater("5f00aa77")
-    assert b"5f00aa77" not in b"".join(file.read_bytes() for file in store.folder.iterdir() if file.is_file())
+    stored = b"".join(file.read_bytes() for file in store.folder.iterdir() if file.is_file())
+    assert participant("5f00aa77").encode() not in stored
     with pytest.raises(StudyError, match="keeps no ids of raters"):
         export(store, "payments")
 

@@ -97,6 +97,7 @@ def _print_frozen(design: StudyDesign, people: int) -> None:
         "vcrgen study invite study --count 7 --lang en",
         "vcrgen study invite study --count 20 --prolific C1A2B3C4 --url https://study.example.org",
         "vcrgen study invite study --count 5 --prolific C1A2B3C4 --failed-code F5E6 --speaks English --keep-ids",
+        "vcrgen study invite study --count 5 --prolific C1A2B3C4 --participants ids.txt",
     )
 )
 def invite(
@@ -125,19 +126,28 @@ def invite(
     keep_ids: Annotated[
         bool, typer.Option("--keep-ids", help="Store ids of Prolific, for export --to payments.")
     ] = False,
+    participants: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Only these ids of Prolific, one a line.", show_default="everybody"),
+    ] = None,
     url: _Url = "http://127.0.0.1:8000",
 ) -> None:
     """Invite people, and print a link for each. Items of drop-outs go to the next ones."""
     from vcrgen.study.page_texts import unwritten_consents
+    from vcrgen.study.participants import read_participants
     from vcrgen.study.raters import invite as run
     from vcrgen.study.records import Invitation
 
     with _open(folder) as store:
         words = tuple(word.strip() for word in speaks.split(",") if word.strip())
         options = Invitation(code=prolific, failed_code=failed_code, speaks=words, keeps_ids=keep_ids)
-        if (failed_code or words or keep_ids) and not prolific:
-            raise StudyError("--failed-code, --speaks and --keep-ids are of a link for Prolific; give --prolific CODE.")
-        links, shared_link = run(store, count, lang, options if prolific else None)
+        if (failed_code or words or keep_ids or participants) and not prolific:
+            raise StudyError(
+                "--failed-code, --speaks, --keep-ids and --participants are of a link for Prolific; give --prolific"
+                " CODE."
+            )
+        listed = read_participants(participants) if participants else []
+        links, shared_link = run(store, count, lang, options if prolific else None, listed)
         base = url.rstrip("/")
         for link in [f"{base}/join/{shared_link}"] if shared_link else [f"{base}/r/{link}" for link in links]:
             typer.echo(link)
@@ -247,6 +257,18 @@ def forget(folder: _Study, rater: Annotated[str, typer.Argument(help="The rater,
             person = rater_by_name(read_raters(connection), rater)
         run(store, person)
     console.out.print(f"{person.name} is forgotten. Files that were exported before may still hold what was typed.")
+
+
+@study.command(epilog=examples("vcrgen study release study 5f3a9c0d1e2b4a6c8d7e9f01"))
+def release(
+    folder: _Study, participant: Annotated[str, typer.Argument(help="Id of somebody at Prolific: 24 hex digits.")]
+) -> None:
+    """Let somebody from Prolific go on in another browser."""
+    from vcrgen.study.visitors import release_place
+
+    with _open(folder) as store:
+        names = ", ".join(rater.name for rater in release_place(store, participant))
+    console.out.print(f"The next browser that comes with this id goes on as {names}.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -16,10 +16,11 @@ from sqlalchemy import Connection
 from vcrgen.core.errors import StudyError
 from vcrgen.study.assignment import ExtraSteps, Slot, Step, StepKind, assign, assign_passes, steps_for_rater
 from vcrgen.study.page_texts import texts_for
+from vcrgen.study.participants import visitor_hash
 from vcrgen.study.records import Invitation, Rater, RaterState, StudyDesign
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design, read_secret
-from vcrgen.study.store.invitations import save_invitation
+from vcrgen.study.store.invitations import forget_participant, save_invitation, save_participants
 from vcrgen.study.store.raters import add_rater, next_rater_number, now, update_rater
 from vcrgen.study.store.steps import append_steps, open_slots, read_steps, release_steps, returned_slots
 from vcrgen.web.tokens import new_token, token_hash
@@ -29,7 +30,13 @@ MAX_RATERS = 10_000
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def invite(store: StudyStore, count: int, lang: str | None, options: Invitation | None = None) -> tuple[list[str], str]:
+def invite(
+    store: StudyStore,
+    count: int,
+    lang: str | None,
+    options: Invitation | None = None,
+    participants: Collection[str] = (),
+) -> tuple[list[str], str]:
     """Invite people, and assign items to them.
 
     Args:
@@ -38,6 +45,7 @@ def invite(store: StudyStore, count: int, lang: str | None, options: Invitation 
         lang: Language of their pages; that of the dataset, or else English, if None.
         options: Of a link that they share; None for a link each. The same code and language have the same link, which
             then has more places.
+        participants: Ids of those whom the shared link admits; none for the list that it has, or else for everybody.
 
     Returns:
         The token of each link, which is stored nowhere, and the token of the shared link, or an empty text; fewer
@@ -50,7 +58,7 @@ def invite(store: StudyStore, count: int, lang: str | None, options: Invitation 
     with store.writing() as connection:
         design = read_design(connection)
         own = _language(design, lang)
-        shared_link = _shared_link(connection, design, own, options) if options else ""
+        shared_link = _shared_link(connection, design, own, options, participants) if options else ""
         first = next_rater_number(connection)
         if first + count > MAX_RATERS:
             raise StudyError(f"A study has at most {MAX_RATERS:,} people.")
@@ -73,7 +81,9 @@ def invite(store: StudyStore, count: int, lang: str | None, options: Invitation 
     return links, shared_link
 
 
-def _shared_link(connection: Connection, design: StudyDesign, lang: str, options: Invitation) -> str:
+def _shared_link(
+    connection: Connection, design: StudyDesign, lang: str, options: Invitation, participants: Collection[str]
+) -> str:
     """Store a shared link, and return its token, which is made of the study's secret: it can be told again."""
     for code in filter(None, (options.code, options.failed_code)):
         if not CODE.fullmatch(code):
@@ -85,7 +95,10 @@ def _shared_link(connection: Connection, design: StudyDesign, lang: str, options
         )
     about = f"shared link {lang} {options.code}".encode()
     token = SHARED_LINK + hmac.new(read_secret(connection).encode(), about, hashlib.sha256).hexdigest()
-    save_invitation(connection, replace(options, shared_link=token_hash(token) or "", lang=lang))
+    link = token_hash(token) or ""
+    save_invitation(connection, replace(options, shared_link=link, lang=lang, is_listed=bool(participants)))
+    if participants:
+        save_participants(connection, link, [visitor_hash(connection, one) for one in participants])
     return token
 
 
@@ -180,7 +193,8 @@ def forget(store: StudyStore, rater: Rater) -> None:
     """Remove all data of a rater but the number; the slots are open again."""
     with store.writing() as connection:
         release_steps(connection, rater.number, everything=True)
-        empty = dict.fromkeys(("tab", "consent", "languages", "began", "seen", "ended"), "")
+        forget_participant(connection, rater.number)
+        empty = dict.fromkeys(("tab", "consent", "languages", "began", "ended"), "")
         nothing = dict.fromkeys(("token", "shared_link", "visitor", "participant_id"))
         update_rater(connection, rater.number, state=RaterState.FORGOTTEN, **empty, **nothing)
     store.purge()

@@ -46,12 +46,12 @@ class Rater:
     number: int  # from 1, in the order of the invitations
     lang: str  # of the page
     state: RaterState
+    token: str | None = None  # hash of the token of the rater's page; None while nobody has the page
     shared_link: str | None = None  # hash of the link by which a visitor has or may take the place
     tab: str = ""  # the tab of the browser that may answer
     consent: str = ""  # version of the text that was agreed to
     languages: str = ""  # as the rater typed them
     began: str = ""  # when, in UTC
-    seen: str = ""  # when something of the rater arrived last
     ended: str = ""
 
     @property
@@ -70,6 +70,7 @@ class Invitation:
     failed_code: str = ""  # in its place for those whom the study excludes; empty for the same
     speaks: tuple[str, ...] = ()  # a visitor names one of these languages; empty for any
     keeps_ids: bool = False  # the visitors' own ids are stored, for the list of those who are to be paid
+    is_listed: bool = False  # only the participants of a list are admitted
 
 
 class Response(NamedTuple):

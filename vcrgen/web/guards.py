@@ -184,7 +184,7 @@ def client_address(scope: Scope | Any) -> str:
 def _same_site(headers: dict[bytes, str]) -> bool:
     """Whether a post comes from this site's own pages, or from no page at all.
 
-    There are no cookies, so that a page of another site could act for nobody; this keeps it from acting at all.
+    No cookie lets anybody act, so that a page of another site could act for nobody; this keeps it from acting at all.
     """
     if (site := headers.get(b"sec-fetch-site")) is not None:
         return site in ("same-origin", "none")

@@ -12,8 +12,10 @@ from vcrgen.study.page_texts import texts_for
 from vcrgen.study.records import StudyDesign
 from vcrgen.study.service.maintainers import MAINTAIN, StudyMaintainerRoutes
 from vcrgen.study.service.raters import RaterRoutes
+from vcrgen.study.service.visitors import VisitorRoutes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
+from vcrgen.study.visitors import LastSigns
 from vcrgen.web.app import guard_app, new_app
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.error_handlers import NOT_THERE
@@ -36,7 +38,10 @@ def make_app(store: StudyStore) -> ASGIApp:
         design = read_design(connection)
     pages = templates_for(design)
     tokens = TokenAuthenticator(404, NOT_THERE)
-    RaterRoutes(store, pages, tokens).add_to(app)
+    signs = LastSigns()
+    raters = RaterRoutes(store, pages, tokens, signs)
+    raters.add_to(app)
+    VisitorRoutes(store, pages, tokens, raters, signs).add_to(app)
     StudyMaintainerRoutes(store, pages, tokens).add_to(app)
     return guard_app(
         app,

@@ -1,4 +1,4 @@
-"""The routes of raters. A rater is known by the token in the link alone; no cookie, no address.
+"""The routes of raters. A rater is known by the token in the link alone.
 
 The service has no answers but those of training items and of audits, so no reply can hold another one; the key of an
 audit's item is sent after the rater's own answer. A reply that says "saved" is sent when the response is on the disk.
@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection
 
@@ -34,7 +34,7 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_frames, read_items, read_picture, read_questions
 from vcrgen.study.store.raters import find_rater, now, save_consent, update_rater
 from vcrgen.study.store.steps import read_step, read_steps, save_response
-from vcrgen.study.visitors import claim_place, completion_code, has_place, is_wanted, open_visit
+from vcrgen.study.visitors import LastSigns, completion_code
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.responses import Refusal
@@ -46,30 +46,28 @@ CACHED_PICTURES = 256  # as texts: about 40 MB
 DAY = 86_400.0
 _UNITS = {"words": ("word", "words"), "characters": ("character", "characters")}  # one, and more
 COMPLETE = "https://app.prolific.com/submissions/complete?cc="
-VISITOR = "PROLIFIC_PID"
-PARTICIPANT = "[A-Za-z0-9]{1,64}"
 SCRIPT_TEXTS = ("saved", "saving", "unsaved", "offline", "step", "of", "right", "wrong", "field", "number", "cannot")
 _HALF = re.compile(rb"\\ud[89a-f][0-9a-f]{2}")  # as JavaScript writes half of a surrogate pair, and only that
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Tab = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
+    """What every request of a page says."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
     tab: Tab  # the tab of the browser that asks
 
 
-class _Begin(_Body):
+class Begin(Body):
+    """What somebody says who agrees to take part."""
+
     version: Annotated[str, Field(max_length=64)]  # of the consent
     languages: Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class _Claim(_Begin):
-    visitor: Annotated[str, Field(pattern=f"^{PARTICIPANT}$")]
-
-
-class _Answer(_Body):
+class _Answer(Body):
     texts: Annotated[list[Text], Field(max_length=1000)]
     unread: Annotated[list[bool], Field(max_length=1000)]
     seconds: Annotated[float, Field(ge=0, le=DAY, allow_inf_nan=False)]
@@ -77,20 +75,21 @@ class _Answer(_Body):
     revision: Annotated[int, Field(ge=1, le=1 << 53)]
 
 
-class _Volunteer(_Body):
+class _Volunteer(Body):
     take: bool
 
 
-Sent = TypeVar("Sent", bound=_Body)
+Sent = TypeVar("Sent", bound=Body)
 
 
 class RaterRoutes:
     """The routes for raters."""
 
-    def __init__(self, store: StudyStore, templates: Templates, tokens: TokenAuthenticator) -> None:
+    def __init__(self, store: StudyStore, templates: Templates, tokens: TokenAuthenticator, signs: LastSigns) -> None:
         self._store = store
         self._templates = templates
         self._tokens = tokens
+        self._signs = signs
         with store.reading() as connection:
             self._design: StudyDesign = read_design(connection)
             self._items = read_items(connection)
@@ -102,14 +101,12 @@ class RaterRoutes:
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to a service."""
         app.add_api_route("/r/{token}", self.page)
-        app.add_api_route("/join/{token}", self.join)
-        app.add_api_route("/api/{token}/claim", self.claim, methods=["POST"])
         app.add_api_route("/api/{token}/step/{number:int}", self.step)
         app.add_api_route("/api/{token}/step/{number:int}", self.answer, methods=["POST"])
-        app.add_api_route("/api/{token}/open", self._route(_Body, self._open), methods=["POST"])
-        app.add_api_route("/api/{token}/begin", self._route(_Begin, self._begin), methods=["POST"])
-        app.add_api_route("/api/{token}/send", self._route(_Body, self._send), methods=["POST"])
-        app.add_api_route("/api/{token}/stop", self._route(_Body, self._stop), methods=["POST"])
+        app.add_api_route("/api/{token}/open", self._route(Body, self._open), methods=["POST"])
+        app.add_api_route("/api/{token}/begin", self._route(Begin, self._begin), methods=["POST"])
+        app.add_api_route("/api/{token}/send", self._route(Body, self._send), methods=["POST"])
+        app.add_api_route("/api/{token}/stop", self._route(Body, self._stop), methods=["POST"])
         app.add_api_route("/api/{token}/more", self._route(_Volunteer, self._volunteer), methods=["POST"])
 
     def page(self, request: Request, token: str) -> Response:
@@ -118,9 +115,9 @@ class RaterRoutes:
             rater = self._rater(request, token, connection, sent=True)
             over = rater.state is RaterState.SENT
             steps = read_steps(connection, rater.number) if self._questions and not over else []
-        return self._page(token, rater.lang, steps, name=rater.name)
+        return self.render(token, rater.lang, steps, name=rater.name)
 
-    def _page(
+    def render(
         self, token: str, rater_lang: str, steps: Sequence[RaterStep], name: str = "", **visit: str | bool
     ) -> Response:
         """Render the page of a rater, or of a visitor, who has no name yet."""
@@ -154,44 +151,6 @@ class RaterRoutes:
         )
         return HTMLResponse(page, headers=UNKEPT)
 
-    def join(self, request: Request, token: str) -> Response:
-        """Show a visitor of a shared link the consent; one who has a place is sent to its page, always the same.
-
-        Nothing is stored: a place is taken by agreeing.
-        """
-        participant = request.query_params.get(VISITOR, "")
-        if not re.fullmatch(PARTICIPANT, participant):
-            raise Refusal(400, f"The link lacks {VISITOR}; open it from your study's page at Prolific.")
-        with self._store.reading() as connection:
-            visit = self._tokens.authenticate(request, open_visit(connection, token, participant))
-            lang, room = visit.invitation.lang, has_place(connection, visit.invitation)
-        texts = self._texts.page[self._texts.page_lang(lang)]
-        if visit.rater is not None and visit.rater.state is not RaterState.LEFT:
-            return RedirectResponse(f"../r/{visit.token}", status_code=303, headers=UNKEPT)
-        for told, name in ((visit.rater is not None, "gone"), (not room, "full")):
-            if told:
-                page = self._templates.render("message.html", title=texts[name], text=texts[f"{name}_text"])
-                return HTMLResponse(page, status_code=409, headers=UNKEPT)
-        return self._page(token, lang, [], visitor=participant, keeps_id=visit.invitation.keeps_ids)
-
-    async def claim(self, request: Request, token: str) -> Response:
-        """Give a place to a visitor who agrees; the reply has its page, or says that there is none for this one."""
-        sent = await _read(request, _Claim)
-        return JSONResponse(await run_in_threadpool(self._claim, request, token, sent), headers=UNKEPT)
-
-    def _claim(self, request: Request, token: str, sent: _Claim) -> dict[str, Any]:
-        with self._store.writing() as connection:
-            visit = self._tokens.authenticate(request, open_visit(connection, token, sent.visitor))
-            text = self._consent(visit.invitation.lang, sent.version)
-            if visit.rater is None:
-                if not is_wanted(visit.invitation, sent.languages):
-                    return {"unfit": visit.invitation.speaks}
-                languages = sent.languages.strip()
-                if not claim_place(connection, visit, sent.visitor, consent=sent.version, languages=languages):
-                    return {"full": True}
-                save_consent(connection, sent.version, text)
-        return {"page": f"../r/{visit.token}"}
-
     def step(self, request: Request, token: str, number: int) -> Response:
         """Return a step of a rater: its picture, and the stored response."""
         with self._store.reading() as connection:
@@ -205,7 +164,7 @@ class RaterRoutes:
 
     async def answer(self, request: Request, token: str, number: int) -> Response:
         """Store the response to a step; the reply to a finished training step has its answers."""
-        sent = await _read(request, _Answer)
+        sent = await read_body(request, _Answer)
         return await run_in_threadpool(self._answer, request, token, number, sent)
 
     def _answer(self, request: Request, token: str, number: int, sent: _Answer) -> Response:
@@ -229,7 +188,7 @@ class RaterRoutes:
             if not over:  # the answers were shown
                 typed = StepResponse(tuple(sent.texts), tuple(sent.unread), sent.seconds, sent.done, sent.revision)
                 save_response(connection, rater.number, number, typed)
-                update_rater(connection, rater.number, seen=now())
+                self._signs.record(rater.number)
                 place = read_step(connection, rater.number, number) or place
         return JSONResponse({"saved": True} | self._step_view(place, picture=False), headers=UNKEPT)
 
@@ -237,7 +196,7 @@ class RaterRoutes:
         """A route that takes a body of a kind and does one thing in one transaction."""
 
         async def route(request: Request, token: str) -> Response:
-            sent = await _read(request, body)
+            sent = await read_body(request, body)
             return await run_in_threadpool(work, request, token, sent)
 
         def work(request: Request, token: str, sent: Sent) -> Response:
@@ -252,32 +211,37 @@ class RaterRoutes:
 
         return route
 
-    def _open(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
+    def _open(self, connection: Connection, rater: Rater, sent: Body) -> dict[str, Any]:
         """Make a tab the one that may answer, and return the progress of the rater, or the code at the end."""
         if rater.state is RaterState.SENT:
             return {"sent": self._send(connection, rater, sent)}
-        update_rater(connection, rater.number, tab=sent.tab, seen=now())
+        update_rater(connection, rater.number, tab=sent.tab)
+        self._signs.record(rater.number)
         places = read_steps(connection, rater.number)
         training = sum(place.step.kind is StepKind.TRAINING for place in places)
         done = [place.done for place in places]
         return {"begun": rater.state is RaterState.WORKING, "done": done, "training": training}
 
-    def _begin(self, connection: Connection, rater: Rater, sent: _Begin) -> dict[str, Any]:
+    def _begin(self, connection: Connection, rater: Rater, sent: Begin) -> dict[str, Any]:
         """Store that the rater agrees to the text of a version."""
-        save_consent(connection, sent.version, self._consent(rater.lang, sent.version))
+        save_consent(connection, sent.version, self.consent_text(rater.lang, sent.version))
         if rater.state is RaterState.INVITED:
             values = {"consent": sent.version, "languages": sent.languages.strip(), "began": now()}
             update_rater(connection, rater.number, state=RaterState.WORKING, **values)
         return {"begun": True}
 
-    def _consent(self, lang: str, version: str) -> str:
-        """The text that raters agree to, if it is still of a version."""
+    def consent_text(self, lang: str, version: str) -> str:
+        """The text that raters agree to.
+
+        Raises:
+            Refusal: It is not of the version that was shown any more.
+        """
         text = read_text(self._store.folder, "consent", self._texts.page_lang(lang))
         if _version(text) != version:
             raise Refusal(400, "The text has changed meanwhile; load the page again.")
         return text
 
-    def _send(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
+    def _send(self, connection: Connection, rater: Rater, sent: Body) -> dict[str, Any]:
         """Finish; from now on the link shows thanks and the code. A second request gets the same reply."""
         if rater.state is not RaterState.SENT:
             if _unfinished(connection, rater):
@@ -286,7 +250,7 @@ class RaterRoutes:
         code = completion_code(connection, rater)
         return {"code": code, "url": COMPLETE + code if code else ""}
 
-    def _stop(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
+    def _stop(self, connection: Connection, rater: Rater, sent: Body) -> dict[str, Any]:
         """The rater leaves; see `vcrgen.study.raters.withdraw`."""
         return {"stopped": True}
 
@@ -389,7 +353,7 @@ class RaterRoutes:
             return data_uri(read_picture(connection, item, condition))
 
 
-async def _read(request: Request, kind: type[Sent]) -> Sent:
+async def read_body(request: Request, kind: type[Sent]) -> Sent:
     """Parse the body of a request as JSON of a kind.
 
     Raises:
@@ -409,7 +373,7 @@ def _unfinished(connection: Connection, rater: Rater) -> int:
     return sum(not step.done for step in read_steps(connection, rater.number))
 
 
-def _check_tab(rater: Rater, sent: _Body) -> None:
+def _check_tab(rater: Rater, sent: Body) -> None:
     """Refuse a tab that is not the last one that was opened: two could not know of each other's changes."""
     if rater.tab != sent.tab:
         raise Refusal(409, "This study was opened in another tab or window.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from vcrgen.study.records import Invitation, Rater, RaterState
 from vcrgen.study.store.raters import SELECT_RATER, as_rater
-from vcrgen.study.store.tables import invitations, raters
+from vcrgen.study.store.tables import invitations, participants, raters
 
 
 def save_invitation(connection: Connection, invitation: Invitation) -> None:
@@ -40,12 +42,34 @@ def free_place(connection: Connection, shared_link: str) -> int | None:
     return number
 
 
-def idle_raters(connection: Connection, shared_link: str, before: str) -> list[Rater]:
-    """Return raters at work by a link of whom nothing has arrived since a time in UTC."""
-    idle = SELECT_RATER.where(
-        raters.c.shared_link == shared_link, raters.c.state == RaterState.WORKING, raters.c.seen < before
-    )
-    return [as_rater(row) for row in connection.execute(idle.order_by(raters.c.seen, raters.c.number)).mappings()]
+def raters_at_work(connection: Connection, shared_link: str) -> list[Rater]:
+    """The raters who took their places by a link and are at work."""
+    at_work = SELECT_RATER.where(raters.c.shared_link == shared_link, raters.c.state == RaterState.WORKING)
+    return [as_rater(row) for row in connection.execute(at_work.order_by(raters.c.number)).mappings()]
+
+
+def raters_of_visitor(connection: Connection, visitor: str) -> list[Rater]:
+    """The raters that a visitor has become, by any link."""
+    query = SELECT_RATER.where(raters.c.visitor == visitor)
+    return [as_rater(row) for row in connection.execute(query.order_by(raters.c.number)).mappings()]
+
+
+def save_participants(connection: Connection, shared_link: str, visitors: Iterable[str]) -> None:
+    """Store the hashes of those whom a link admits, in place of those who were listed before."""
+    connection.execute(delete(participants).where(participants.c.shared_link == shared_link))
+    connection.execute(insert(participants), [{"shared_link": shared_link, "visitor": visitor} for visitor in visitors])
+
+
+def is_participant(connection: Connection, shared_link: str, visitor: str) -> bool:
+    """Whether a visitor is on the list of a link."""
+    query = select(participants).where(participants.c.shared_link == shared_link, participants.c.visitor == visitor)
+    return connection.execute(query).first() is not None
+
+
+def forget_participant(connection: Connection, rater: int) -> None:
+    """Take the visitor that a rater was from all lists."""
+    visitor = select(raters.c.visitor).where(raters.c.number == rater).scalar_subquery()
+    connection.execute(delete(participants).where(participants.c.visitor == visitor))
 
 
 def read_participant_ids(connection: Connection) -> dict[int, str]:

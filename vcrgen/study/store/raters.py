@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or
@@ -10,21 +10,20 @@ from sqlalchemy.dialects.sqlite import insert as insert_or
 from vcrgen.study.records import Rater, RaterState
 from vcrgen.study.store.tables import consents, raters
 
-_NONE = timedelta()
 SELECT_RATER = select(
-    *(raters.c[name] for name in ("number", "lang", "state", "shared_link", "tab", "consent", "languages")),
-    *(raters.c[name] for name in ("began", "seen", "ended")),
+    *(raters.c[name] for name in ("number", "lang", "state", "token", "shared_link", "tab", "consent")),
+    *(raters.c[name] for name in ("languages", "began", "ended")),
 )
 
 
-def now(offset: timedelta = _NONE) -> str:
-    """The time in UTC, to the second, with an offset."""
-    return (datetime.now(UTC) + offset).strftime("%Y-%m-%dT%H:%M:%SZ")
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def add_rater(connection: Connection, number: int, lang: str, *, token: str | None, shared_link: str | None) -> None:
     """Add a rater, known by the hash of a token, or of the shared link by which a visitor takes the place later."""
-    values = dict.fromkeys(("tab", "consent", "languages", "began", "seen", "ended"), "")
+    values = dict.fromkeys(("tab", "consent", "languages", "began", "ended"), "")
     identity = {"token": token, "shared_link": shared_link, "state": RaterState.INVITED}
     connection.execute(insert(raters).values({"number": number, "lang": lang} | identity | values))
 

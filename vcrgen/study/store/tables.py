@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstrain
 from vcrgen.study.assignment import StepKind
 from vcrgen.web.database.schema import columns, new_metadata
 
-VERSION = 6
+VERSION = 7
 metadata = new_metadata()
 _JSON = sa.JSON(none_as_null=True)
 _SLOT = ("item", "condition", "turn")
@@ -49,8 +49,16 @@ invitations = Table(
         failed_code=Text,
         speaks=sa.JSON,
         keeps_ids=sa.Boolean,
+        is_listed=sa.Boolean,
     ),
     PrimaryKeyConstraint("shared_link"),
+)
+participants = Table(
+    "participants",
+    metadata,
+    *columns(shared_link=Text, visitor=Text),
+    PrimaryKeyConstraint("shared_link", "visitor"),
+    ForeignKeyConstraint(["shared_link"], ["invitations.shared_link"]),
 )
 raters = Table(
     "raters",
@@ -67,7 +75,6 @@ raters = Table(
         consent=Text,
         languages=Text,
         began=Text,
-        seen=Text,
         ended=Text,
     ),
     PrimaryKeyConstraint("number"),

@@ -400,7 +400,7 @@
     if (!told) return ended ? undefined : say(data.texts.offline);
     say("");
     if (told.page) return location.replace(told.page);
-    if (told.full) return over("full");
+    if (told.over) return over(told.over);
     if (told.unfit) {
       id("wanted").textContent = told.unfit.join(", ");
       return over("unfit");
