@@ -288,8 +288,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "splits ranked by another hash",
-        'hashlib.blake2b(b"%d/split/%b" % (seed, pair), digest_size=16)',
-        'hashlib.sha256(b"%d/split/%b" % (seed, pair))',
+        'hashlib.blake2b(b"%d/split/%b" % (seed, names[at : at + KEY_LENGTH]), digest_size=16)',
+        'hashlib.blake2s(b"%d/split/%b" % (seed, names[at : at + KEY_LENGTH]), digest_size=16)',
         "pairs",
     ),
     # Answers to questions of four options.
@@ -1078,23 +1078,23 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "shared captions in two splits",
-        "_Edges(picture, len(pixels) + caption)",
-        "_Edges(picture, picture)",
+        "_components(len(keys), _shared(caption, picture))",
+        "_components(len(keys), _shared(picture, picture))",
         "pairs",
     ),
-    M("splits", "a share rounded down", "else round(size * len(unique))", "else int(size * len(unique))", "pairs"),
+    M("splits", "a share rounded down", "else round(size * pairs)", "else int(size * pairs)", "pairs"),
     M(
         "splits",
         "duplicates stay",
-        "np.unique(picture * len(captions) + caption, return_index=True)[1]",
+        "np.unique(picture * len(keys) + caption, return_index=True)[1]",
         "np.arange(len(keys))",
         "pairs",
     ),
     M(
         "splits",
         "near copies in two splits",
-        "picture = copies[picture]",
-        "pass",
+        "return copies[pictures.numbers], refused",
+        "return pictures.numbers, refused",
         "tests/builder/test_splits.py",
     ),
     M(
@@ -1107,8 +1107,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "a group ranked by its last pair",
-        "order = np.lexsort((pairs, group))",
-        "order = np.lexsort((pairs, group))[::-1]",
+        'order = np.lexsort((pairs["low"], pairs["high"], group))',
+        'order = np.lexsort((pairs["low"], pairs["high"], group))[::-1]',
         "pairs",
     ),
     M(

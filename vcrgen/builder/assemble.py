@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
 from vcrgen.builder.sources import RowCounts
-from vcrgen.builder.splits import Rows, assign
+from vcrgen.builder.splits import Keys, Rows, assign
 from vcrgen.core.errors import NoPairsError, OutputError
 from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.records import Mode, Reject, RejectReason
@@ -76,10 +76,10 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     for result in results:
         rejected.update(result.rejected)
         cleaned.update(result.cleaned)
-    keys = list(work.map(lambda result: _read_keys(work, result.index), results))
+    starts = np.cumsum([0, *(result.rows for result in results)])
     seed = config.seed if config.split_seed is None else config.split_seed
     assignment = assign(
-        np.concatenate([*keys, np.empty(0, KEY_DTYPE)]),
+        _read_keys(results, starts, work),
         parse_splits(config.splits),
         seed=seed,
         near_copies=config.near_copies == "on",
@@ -89,7 +89,6 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
             f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)}). "
             f"{advice(rejected)}".rstrip()
         )
-    starts = np.cumsum([0, *(result.rows for result in results)])
     files = []
     for split, rows in assignment.splits.items():
         contents = list(_plan_files(rows, starts, shard_size))
@@ -127,9 +126,18 @@ def _rejection_summary(
     return f"rejected: {counts}; the first {most_frequent} is {first['source_id']}: {first['detail']}"
 
 
-def _read_keys(work: Folder, index: int) -> Any:
-    with work.open(KEYS.format(index), ahead=True) as handle:
-        return np.load(io.BytesIO(handle.read()), allow_pickle=False)
+def _read_keys(results: Sequence[ShardResult], starts: Rows, work: Folder) -> Keys:
+    """The hashes of all pairs, in one array of `KEY_DTYPE`."""
+
+    def read(index: int) -> Keys:
+        with work.open(KEYS.format(index), ahead=True) as handle:
+            hashes: Keys = np.load(io.BytesIO(handle.read()), allow_pickle=False)
+            return hashes
+
+    keys = np.empty(starts[-1], KEY_DTYPE)
+    for start, part in zip(starts[:-1], work.map(read, [result.index for result in results]), strict=True):
+        keys[start : start + len(part)] = part
+    return keys
 
 
 def _split_by_part(rows: Rows, starts: Rows) -> Iterator[tuple[int, Rows]]:

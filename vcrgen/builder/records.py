@@ -25,8 +25,9 @@ Places: TypeAlias = Sequence[tuple[Box, CoverRule]]
 _MAX_SEED = 1 << 53
 KEY_LENGTH = 20  # hex digits
 PICTURE_BYTES = 32  # of a difference hash
+HASH_DTYPE = np.dtype([("high", ">u8"), ("low", ">u2")])  # the bytes of a hash: as numbers, they sort faster
 KEY_DTYPE = np.dtype(
-    [*((name, f"S{KEY_LENGTH}") for name in ("pair", "caption", "pixels")), ("difference", np.uint8, PICTURE_BYTES)]
+    [*((name, HASH_DTYPE) for name in ("pair", "caption", "pixels")), ("difference", np.uint8, PICTURE_BYTES)]
 )
 """The form in which files hold the hashes of many pairs: one pair's `PairKeys` and `PictureKeys` a record."""
 
@@ -170,7 +171,6 @@ class Pair:
     glyphs: tuple[GlyphBox, ...] = ()  # of the strip, where they are asked for
 
     @property
-    def key_record(self) -> tuple[str, str, str, npt.NDArray[np.uint8]]:
+    def key_record(self) -> bytes:
         """A record of `KEY_DTYPE`."""
-        difference = np.frombuffer(self.picture.difference, np.uint8)
-        return self.keys.pair, self.keys.caption, self.picture.pixels, difference
+        return bytes.fromhex(self.keys.pair + self.keys.caption + self.picture.pixels) + self.picture.difference

@@ -234,7 +234,7 @@ def process_shard(
     """
     counts = RowCounts()
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop, counts=counts)
-    keys: list[tuple[Any, ...]] = []
+    keys: list[bytes] = []
     rejected: Counter[str] = Counter()
     cleaned: Counter[str] = Counter()
     reported = 0  # rows
@@ -269,7 +269,7 @@ def process_shard(
             place=f"{name}, rows {task.start} to {task.stop - 1} (shard {task.index})",
         )
         with keys_file.open("wb") as handle:
-            np.save(handle, np.array(keys, dtype=KEY_DTYPE), allow_pickle=False)
+            np.save(handle, np.frombuffer(b"".join(keys), KEY_DTYPE), allow_pickle=False)
         result = ShardResult(
             index=task.index,
             fingerprint=plan.fingerprint,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.builder.records import PICTURE_BYTES
+from vcrgen.builder.records import HASH_DTYPE, KEY_LENGTH, PICTURE_BYTES
 from vcrgen.core.errors import ConfigError
 from vcrgen.core.plurals import pluralize
 
 Keys = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint8]  # difference hashes, shape (number, 32)
+Counts = npt.NDArray[np.uint16]  # of the set bits of hashes
 
 RULE = "copies-1"  # name and version of what decides which split a pair is in, for fingerprints
 # Near copies agree in one of so many bands of their hashes, into which neighbouring cells go in turn.
@@ -24,6 +25,8 @@ MAX_DISTANCE = 16
 # Bits that are set in a hash at least: flatter pictures are alike whatever they show.
 LEAST_BITS = 16
 MAX_GROUP = 50  # pictures that can be copies of one another; larger groups look alike for another reason
+AT_ONCE = 1 << 16  # hashes that a step takes at a time, for memory
+BITS_SET = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(axis=1, dtype=np.uint8)  # of a byte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,14 @@ class _Candidates:
     crowded: _Edges
 
 
+@dataclass(frozen=True, slots=True)
+class _Numbering:
+    """Numbers from 0 on, equal for equal hashes."""
+
+    numbers: Rows  # of each row
+    first: Rows  # the first row of each number
+
+
 def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, near_copies: bool = True) -> Assignment:
     """Assign rows to splits by the hash of their content, never by their order in the source.
 
@@ -68,68 +79,109 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
     Raises:
         ConfigError: There are too few pairs, or their groups are too large, for the sizes asked for.
     """
-    pixels, first, picture = np.unique(keys["pixels"], return_index=True, return_inverse=True)
-    captions, caption = np.unique(keys["caption"], return_inverse=True)
-    refused = 0
-    if near_copies and set(sizes) != {"train"}:
-        copies, refused = _number_copies(keys["difference"][first])
-        picture = copies[picture]
-    unique = np.sort(np.unique(picture * len(captions) + caption, return_index=True)[1]).astype(np.int64)
-    duplicates = np.setdiff1d(np.arange(len(keys)), unique, assume_unique=True)
+    picture, refused = _number_pictures(keys, near_copies=near_copies and set(sizes) != {"train"})
+    caption = _number(keys["caption"]).numbers
+    is_first = np.zeros(len(keys), bool)
+    is_first[np.unique(picture * len(keys) + caption, return_index=True)[1]] = True
+    unique, duplicates = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     if len(sizes) == 1:
         return Assignment(splits=dict.fromkeys(sizes, unique), duplicates=duplicates, refused=refused)
 
-    group = _components(len(pixels) + len(captions), _Edges(picture, len(pixels) + caption))[picture]
-    splits = _fill_splits(group, _ranked(group, keys["pair"], seed), unique, sizes)
+    group = _components(len(keys), _shared(caption, picture))[picture]
+    members = np.bincount(group[unique], minlength=len(keys))
+    split = _fill_splits(_ranked(group, keys["pair"], seed), members, sizes)[group[unique]]
+    splits = {name: unique[split == number] for number, name in enumerate(sizes)}
     return Assignment(splits=splits, duplicates=duplicates, refused=refused)
 
 
-def _fill_splits(
-    group: Rows, ranked: list[int], unique: Rows, sizes: Mapping[str, int | float | None]
-) -> dict[str, Rows]:
-    """Rows of each split, by its name; ascending.
+def _number_pictures(keys: Keys, *, near_copies: bool) -> tuple[Rows, int]:
+    """Number the picture of each row; also return how many groups of pictures were refused."""
+    pictures = _number(keys["pixels"])
+    if not near_copies:
+        return pictures.numbers, 0
+    copies, refused = _number_copies(keys["difference"][pictures.first])
+    return copies[pictures.numbers], refused
+
+
+def _number(hashes: Keys) -> _Numbering:
+    """Number hashes, records of `HASH_DTYPE`."""
+    high, low = hashes["high"].astype(np.uint64), hashes["low"].astype(np.uint16)
+    order = np.lexsort((low, high))
+    begins = _changes(high[order]) | _changes(low[order])
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(begins) - 1
+    return _Numbering(numbers=numbers, first=order[begins])
+
+
+def _changes(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values differ from the one before; the first does."""
+    changes = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
+def _shared(caption: Rows, picture: Rows) -> _Edges:
+    """The pictures of rows that share a caption, each with the next one."""
+    order = np.argsort(caption, kind="stable")
+    shared = ~_changes(caption[order])[1:]
+    return _Edges(picture[order[:-1][shared]], picture[order[1:][shared]])
+
+
+def _fill_splits(ranked: Rows, members: Rows, sizes: Mapping[str, int | float | None]) -> npt.NDArray[np.int8]:
+    """The number of the split of each group.
 
     Args:
-        group: The number of each row's group.
         ranked: The numbers of the groups in the order in which they are taken.
-        unique: The rows that are in a split.
+        members: How many rows of each group are in a split.
         sizes: What `parse_splits` reads.
     """
-    members = np.bincount(group[unique], minlength=int(group.max(initial=0)) + 1).tolist()
-    names = list(sizes)
+    pairs = int(members.sum())
     rest = next(number for number, size in enumerate(sizes.values()) if size is None)
-    split_of = np.full(len(members), rest)
+    split_of = np.full(len(members), rest, np.int8)
     for number, (name, size) in enumerate(sizes.items()):
         if size is None:
             continue
-        quota = size if isinstance(size, int) else round(size * len(unique))
-        taken = 0
-        postponed: list[int] = []
-        for candidate in ranked:
-            if taken + members[candidate] <= quota:
-                taken += members[candidate]
-                split_of[candidate] = number
-            else:
-                postponed.append(candidate)
-        ranked = postponed
+        fits = _fitting(members[ranked], size if isinstance(size, int) else round(size * pairs))
+        split_of[ranked[fits]] = number
+        taken = int(members[ranked[fits]].sum())
+        ranked = ranked[~fits]
         if isinstance(size, int) and taken < size:
             raise ConfigError(
                 f"--splits asks for {pluralize(size, 'pair')} in {name!r}, but of "
-                f"{pluralize(len(unique), 'usable pair')} only {taken} can go there; ask for fewer, or build "
+                f"{pluralize(pairs, 'usable pair')} only {taken} can go there; ask for fewer, or build "
                 "from more pairs."
             )
-    split_of_row = split_of[group[unique]]
-    return {name: unique[split_of_row == number] for number, name in enumerate(names)}
+    return split_of
 
 
-def _ranked(group: Rows, pairs: Keys, seed: int) -> list[int]:
+def _fitting(members: Rows, quota: int) -> npt.NDArray[np.bool_]:
+    """Which groups, one after another, fit into what the groups before them leave of a quota."""
+    fits = np.zeros(len(members), bool)
+    later = np.arange(len(members))
+    while len(later := later[members[later] <= quota]):
+        totals = np.cumsum(members[later])
+        run = int(np.searchsorted(totals, quota, side="right"))
+        fits[later[:run]] = True
+        quota -= int(totals[run - 1])
+        later = later[run + 1 :]  # the one after the run is too large
+    return fits
+
+
+def _ranked(group: Rows, pairs: Keys, seed: int) -> Rows:
     """The numbers of the groups, ordered by a hash of the least pair of each."""
-    order = np.lexsort((pairs, group))
-    numbers, first = np.unique(group[order], return_index=True)
-    least = pairs[order[first]].tolist()
-    ranks = [hashlib.blake2b(b"%d/split/%b" % (seed, pair), digest_size=16).digest() for pair in least]
-    ranked: list[int] = numbers[sorted(range(len(ranks)), key=ranks.__getitem__)].tolist()
-    return ranked
+    order = np.lexsort((pairs["low"], pairs["high"], group))
+    least = order[_changes(group[order])]
+    ranks = np.empty(len(least), [("high", ">u8"), ("low", ">u8")])
+    for start in range(0, len(least), AT_ONCE):
+        names = pairs[least[start : start + AT_ONCE]].astype(HASH_DTYPE).tobytes().hex().encode()
+        ranks[start : start + AT_ONCE] = np.frombuffer(
+            b"".join(
+                hashlib.blake2b(b"%d/split/%b" % (seed, names[at : at + KEY_LENGTH]), digest_size=16).digest()
+                for at in range(0, len(names), KEY_LENGTH)
+            ),
+            ranks.dtype,
+        )
+    return group[least[np.lexsort((ranks["low"], ranks["high"]))]]
 
 
 def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
@@ -149,37 +201,53 @@ def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
 
 def _find_candidates(hashes: Hashes) -> _Candidates:
     """Find the pictures whose hashes agree in a band and differ in few bits altogether."""
-    set_bits = np.unpackbits(hashes, axis=1).sum(axis=1, dtype=np.int64)
+    set_bits = _count_bits(hashes)
     telling = np.flatnonzero(set_bits >= LEAST_BITS)
     near, crowded = [np.empty((0, 2), np.int64)], [np.empty((0, 2), np.int64)]
     for band in range(BANDS):
-        values = _band_values(hashes, band)[telling]
-        order = np.argsort(values, kind="stable")
-        values, pictures = values[order], telling[order]
-        _, first, run, lengths = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
-        compared, refused = (lengths[run] > 1) & (lengths[run] <= MAX_GROUP), lengths[run] > MAX_GROUP
+        # Sorted with its value above it in one number, a picture takes half the memory and time.
+        marked = _band_values(hashes, band)[telling] << 32 | telling
+        marked.sort()
+        pictures = marked & 0xFFFFFFFF
+        begins = _changes(marked >> 32)
+        run, first = np.cumsum(begins) - 1, pictures[begins]
+        lengths = np.bincount(run)[run]
+        compared, refused = (lengths > 1) & (lengths <= MAX_GROUP), lengths > MAX_GROUP
         near += _near_in_runs(pictures[compared], run[compared], hashes, set_bits)
-        crowded.append(np.stack((pictures[first[run[refused]]], pictures[refused]), axis=1))
+        crowded.append(np.stack((first[run[refused]], pictures[refused]), axis=1))
     return _Candidates(_Edges(*np.concatenate(near).T), _Edges(*np.concatenate(crowded).T))
 
 
-def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Rows) -> Iterator[npt.NDArray[np.int64]]:
+def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Counts) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the near copies within runs of candidates, shape (number, 2)."""
     for shift in range(1, MAX_GROUP):
-        at = np.flatnonzero(run[shift:] == run[:-shift])
-        if not len(at):
+        pairs = np.flatnonzero(run[shift:] == run[:-shift])
+        if not len(pairs):
             return
-        left, right = pictures[at], pictures[at + shift]
-        distance = np.unpackbits(hashes[left] ^ hashes[right], axis=1).sum(axis=1, dtype=np.int64)
-        near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[left], set_bits[right]) // 2)
-        yield np.stack((left[near], right[near]), axis=1)
+        for start in range(0, len(pairs), AT_ONCE):
+            left = pictures[pairs[start : start + AT_ONCE]]
+            right = pictures[pairs[start : start + AT_ONCE] + shift]
+            distance = _count_bits(hashes[left] ^ hashes[right])
+            near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[left], set_bits[right]) // 2)
+            yield np.stack((left[near], right[near]), axis=1)
+
+
+def _count_bits(hashes: Hashes) -> Counts:
+    """The set bits of each hash."""
+    counts = np.empty(len(hashes), np.uint16)
+    for start in range(0, len(hashes), AT_ONCE):
+        np.sum(BITS_SET[hashes[start : start + AT_ONCE]], axis=1, dtype=np.uint16, out=counts[start : start + AT_ONCE])
+    return counts
 
 
 def _band_values(hashes: Hashes, band: int) -> npt.NDArray[np.int64]:
     """The value of one band of each hash: every tenth bit."""
     values = np.zeros(len(hashes), np.int64)
-    for bit in range(band, 8 * PICTURE_BYTES, BANDS):
-        values = values << 1 | hashes[:, bit >> 3] >> (7 - bit & 7) & 1
+    for start in range(0, len(hashes), AT_ONCE):
+        part, chunk = values[start : start + AT_ONCE], hashes[start : start + AT_ONCE]
+        for bit in range(band, 8 * PICTURE_BYTES, BANDS):
+            part <<= 1
+            part |= chunk[:, bit >> 3] >> (7 - bit & 7) & 1
     return values
 
 
@@ -187,6 +255,9 @@ def _components(nodes: int, edges: _Edges) -> Rows:
     """For each node, the least node that edges, directly or by way of others, connect with it."""
     label = np.arange(nodes)
     left, right = edges.left, edges.right
+    joined = np.zeros(nodes, bool)
+    joined[left] = joined[right] = True
+    linked = np.flatnonzero(joined)  # the others stay alone
     while True:
         low, high = np.minimum(label[left], label[right]), np.maximum(label[left], label[right])
         apart = low != high
@@ -194,5 +265,5 @@ def _components(nodes: int, edges: _Edges) -> Rows:
             return label
         left, right = left[apart], right[apart]
         np.minimum.at(label, high[apart], low[apart])
-        while not np.array_equal(label, further := label[label]):
-            label = further
+        while not np.array_equal(nearer := label[linked], further := label[nearer]):
+            label[linked] = further
