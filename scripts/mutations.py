@@ -1351,6 +1351,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "scorer",
+        "scores that lack outputs are a success",
+        "if not allow_missing and (sentences := list(missing_sentences(results))):",
+        "if (sentences := list(missing_sentences(results))) and False:",
+        "tests/scorer/test_missing.py",
+    ),
+    M(
+        "scorer",
         "an edited file is read",
         "if value.get(CHECKSUM) != checksum(value):",
         "if False:",

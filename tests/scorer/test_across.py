@@ -146,7 +146,7 @@ def test_images_are_paired_by_their_ids(save: Save, run: Any) -> None:
     assert code == 0, err
     assert "Paired by image: 40 images are in both; left out: 1 more of B." in " ".join(out.split())
     value = json.loads(run("compare", "--across", a, b, "--format", "json")[1])
-    assert value["schema"] == "vcrgen-across-1" and value["b"]["images"] == 41 and value["paired"] is True
+    assert value["schema"] == "vcrgen-across-2" and value["b"]["images"] == 41 and value["paired"] is True
     assert value["comparisons"][0]["metrics"]["exact"]["low"] == estimate.low
     assert value["comparisons"][0]["mode"] == "hard"
     rows = list(csv.DictReader(run("compare", "--across", a, b, "--format", "csv")[1].splitlines()))

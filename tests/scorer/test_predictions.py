@@ -155,7 +155,7 @@ def test_missing_counts_as_wrong_and_is_said(key: Path, write_lines: Any) -> Non
     file = write_lines("p.jsonl", [{"question_id": "a", "output": ANSWERS["a"]}])
     result = score(file, data=key)
     assert (exact(result), counts(result)["missing"], result.cells[0].outcomes["missing"]) == (0.5, 2, 2)
-    assert "2 of 3 questions have no output; they count as wrong" in result.notes[0]
+    assert (result.cells[0].missing, result.cells[0].questions_of(result.task)) == (2, 3)
     with pytest.raises(PredictionError, match="2 questions without an output"):
         score(file, data=key, strict=True)
 

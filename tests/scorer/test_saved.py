@@ -59,7 +59,7 @@ def packed(data: bytes) -> str:
 
 
 DAMAGES: dict[str, tuple[Change, str]] = {
-    "another version": (lambda v: v.update(schema="vcrgen-scores-4"), "is not of the version vcrgen-scores-5"),
+    "another version": (lambda v: v.update(schema="vcrgen-scores-5"), "is not of the version vcrgen-scores-6"),
     "no schema": (lambda v: v.pop("schema"), "holds no scores"),
     "no signature": (lambda v: v["signature"].update(text="x"), "signature is wrong"),
     "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-2"), "signature is wrong"),

@@ -30,6 +30,7 @@ class RecordedScore:
     high: Any = None
     error: float | None = None  # standard error, where it is known as such
     team: Any = None
+    missing: str = ""  # what has no output and counts as wrong, in words
 
 
 def saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[RecordedScore]:
@@ -64,6 +65,7 @@ def saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[RecordedSc
                 signature=saved.signature.short,
                 share=cell.metrics[metric].value,
                 error=cell.metrics[metric].sd_clusters,
+                missing=cell.missing_in_words(saved.task),
             )
 
 

@@ -362,6 +362,7 @@ class _Score:
     family: str = ""
     signature: str = ""  # short: how it was scored
     team: str = ""
+    missing: str = ""  # what has no output and counts as wrong, in words
 
 
 def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
@@ -442,17 +443,18 @@ def _from_recorded(rows: Iterable[RecordedScore], source: str) -> ScoreTable:
     for score in scores:
         signatures.setdefault(score.task, set()).add(score.signature)
         teams.setdefault(score.model, set()).add(score.team)
-    return _from_long(
-        (
-            replace(
-                score,
-                task=f"{score.task} [{score.signature}]" if len(signatures[score.task]) > 1 else score.task,
-                model=f"{score.model} ({score.team})" if len(teams[score.model]) > 1 else score.model,
-            )
-            for score in scores
-        ),
-        source,
-    )
+    rows_of_table = [
+        replace(
+            score,
+            task=f"{score.task} [{score.signature}]" if len(signatures[score.task]) > 1 else score.task,
+            model=f"{score.model} ({score.team})" if len(teams[score.model]) > 1 else score.model,
+        )
+        for score in scores
+    ]
+    table = _from_long(rows_of_table, source)
+    lacking = [f"{row.model} on {row.task} ({row.missing})" for row in rows_of_table if row.missing]
+    note = f"What has no output counts as wrong: {_first_ten(lacking)}."
+    return replace(table, notes=(*table.notes, note)) if lacking else table
 
 
 def _check_recorded(row: RecordedScore) -> _Score:
@@ -465,6 +467,7 @@ def _check_recorded(row: RecordedScore) -> _Score:
         score=score,
         error=(high - low) / (2 * NORMAL_QUANTILE) if row.error is None else 100 * row.error,
         signature=row.signature,
+        missing=row.missing,
     )
 
 

@@ -36,6 +36,8 @@ Data = Annotated[
         help="A dataset (vcrgen's, VCR-WIKI's Parquet, save_to_disk; or its URL), or a key (of a hidden set; JSONL).",
     ),
 ]
+UNFINISHED = 3  # exit code: some questions have no output
+
 Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")]
 
 
@@ -60,19 +62,23 @@ def score(
     no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
     groups: Groups = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="End with exit code 0 though questions have no output.")
+    ] = False,
     **options: Any,
 ) -> None:
     """Score model outputs: exact match and Jaccard index of the nearest n-gram, with confidence intervals.
 
     Files of one model that hold different modes or views are scored as one. The result is written as JSON beside
-    the file of outputs (preds.scores.json), for vcrgen compare. Given replies of vcrgen predict --canary and the
+    the file of outputs (preds.scores.json), for vcrgen compare. Exit code 3: questions that were asked have no output.
+    Given replies of vcrgen predict --canary and the
     public part of a hidden set, it says how many of them repeat the canary.
     """
     from vcrgen.scorer.canary import canary_document, canary_replies, public_part
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.predictions import receive
-    from vcrgen.scorer.results import assign_titles, by_score
+    from vcrgen.scorer.results import assign_titles, by_score, missing_sentences
     from vcrgen.scorer.run import open_session
     from vcrgen.scorer.saved import reject_duplicate_files
 
@@ -108,6 +114,11 @@ def score(
         write_report_text(score_page(session, runs, results, comparisons), out, written)
     else:
         _report(output_format, results, comparisons, out, written, groups=groups)
+    if not allow_missing and (sentences := list(missing_sentences(results))):
+        for sentence in sentences:
+            typer.echo(sentence, err=True)
+        typer.echo("Ask for the rest, name what was asked with --subset, or add --allow-missing.", err=True)
+        raise typer.Exit(UNFINISHED)
 
 
 @app.command(

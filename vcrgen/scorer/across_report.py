@@ -9,10 +9,10 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.across import AcrossResult
-from vcrgen.scorer.results import RunResult, as_named
+from vcrgen.scorer.results import RunResult, as_named, missing_sentences
 from vcrgen.scorer.score_report import remarks
 
-SCHEMA = "vcrgen-across-1"
+SCHEMA = "vcrgen-across-2"
 
 
 def across_document(result: AcrossResult) -> Document:
@@ -27,6 +27,7 @@ def across_document(result: AcrossResult) -> Document:
                 text=[cell.conclusion for cell in result.cells], tables=[_table(result)], notes=list(remarks([a, b]))
             )
         ],
+        warnings=list(missing_sentences([a, b])),
         settings=f"Signatures: {a.signature} and {b.signature}",
         csv_table=_csv_table(result),
         json_value=_json_value(result),
@@ -99,4 +100,9 @@ def _json_value(result: AcrossResult) -> Any:
 
 
 def _side(run: RunResult) -> dict[str, Any]:
-    return {"name": run.name, "signature": str(run.signature), "clusters": run.cells[0].clusters}
+    return {
+        "name": run.name,
+        "signature": str(run.signature),
+        "clusters": run.cells[0].clusters,
+        "missing": {f"{cell.variant} {cell.view}": cell.missing for cell in run.cells},
+    }

@@ -19,9 +19,10 @@ def citation(result: RunResult) -> str:
     for cell in result.cells:
         metric = leading_metric(task, cell)
         estimate = cell.metrics[metric]
-        size = "" if len(sizes) == 1 else f" ({f'n = {size_of(task, cell)}'})"
+        size = "" if len(sizes) == 1 else f"n = {size_of(task, cell)}"
+        notes = ", ".join(filter(None, (size, cell.missing_in_words(task))))
         ends = f"[{percent(estimate.low)}, {percent(estimate.high)}]"
-        part = f"{cell.variant} {cell.view.label} {percent(estimate.value)} {ends}{size}"
+        part = f"{cell.variant} {cell.view.label} {percent(estimate.value)} {ends}{f' ({notes})' if notes else ''}"
         by_metric.setdefault(task.metrics[metric].label, []).append(part)
     parts = [f"{label}, % [95 % interval]: {', '.join(cells)}" for label, cells in by_metric.items()]
     return f"{result.title}: {'; '.join([*parts, *(sizes if len(sizes) == 1 else ()), str(result.signature)])}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from vcrgen.stats.arrays import Floats, Ids, Ints, Records
 if TYPE_CHECKING:
     from vcrgen.stats.bootstrap import BootstrapMean
 
-SCHEMA = "vcrgen-scores-5"
+SCHEMA = "vcrgen-scores-6"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +78,24 @@ class CellResult:
         """The expected value of a random choice, of this cell if it has its own, else of the task; None for neither."""
         return task.leading.chance if self.chance is None else self.chance
 
-    def as_json(self) -> dict[str, Any]:
-        """The cell as JSON values, with the p-values of its key letters."""
+    @property
+    def missing(self) -> int:
+        """Questions without an output, whose units count as wrong."""
+        return self.counts.get("missing", 0)
+
+    def questions_of(self, task: ScoredTask) -> int:
+        """Questions that were asked."""
+        return {task.unit: self.units, task.cluster: self.clusters}[task.question]
+
+    def missing_in_words(self, task: ScoredTask) -> str:
+        """``240 of 300 items missing``; empty where every question has an output."""
+        count = pluralize(self.questions_of(task), task.question)
+        return f"{self.missing:,} of {count} missing" if self.missing else ""
+
+    def as_json(self, task: ScoredTask) -> dict[str, Any]:
+        """The cell as JSON values, with what is missing and the p-values of its key letters."""
         values = asdict(self)
+        values["missing"] = {"count": self.missing, "of": self.questions_of(task)}
         for name in ("key_letters", "chance"):
             if not values[name]:
                 del values[name]
@@ -177,7 +192,7 @@ class RunResult:
             "format": self.format,
             "language": self.lang,
             "signature": {"text": str(self.signature), "short": self.signature.short, **dict(self.signature.facts)},
-            "scores": [as_named(cell.as_json(), self.task.field_names) for cell in self.cells],
+            "scores": [as_named(cell.as_json(self.task), self.task.field_names) for cell in self.cells],
             "differences": [self._difference(difference) for difference in self.differences],
             "problems": {kind: {"count": count, "first": list(f)} for kind, (count, f) in self.problems.items()},
             "notes": list(self.notes),
@@ -193,6 +208,14 @@ def as_named(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {names.get(name, name): as_named(part, names) for name, part in value.items()}
     return [as_named(part, names) for part in value] if isinstance(value, list | tuple) else value
+
+
+def missing_sentences(results: Iterable[RunResult]) -> Iterator[str]:
+    """A sentence for each cell that lacks outputs, which every report of its scores shows; not of the baseline."""
+    for result in results:
+        for cell in result.cells if not result.from_pixels else ():
+            if words := cell.missing_in_words(result.task):
+                yield f"{result.title}, {cell.variant}, {cell.view.label}: {words}, which count as wrong."
 
 
 def assign_titles(results: Sequence[RunResult]) -> list[RunResult]:

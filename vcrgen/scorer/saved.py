@@ -100,6 +100,7 @@ def _has_figures_of(task: ScoredTask, cell: CellResult) -> bool:
         and all(set(group.metrics) == metrics & set(task.main_metrics) for group in cell.groups)
         and all(min(letter.right, letter.unread) >= 0 for letter in cell.key_letters)
         and all(letter.right + letter.unread <= letter.units for letter in cell.key_letters)
+        and 0 <= cell.missing <= cell.questions_of(task)
         and (cell.chance is None or 1 / MAX_OPTIONS <= cell.chance <= 1 / MIN_OPTIONS)
         and 0 < cell.clusters <= MAX_UNITS
         and 0 < cell.units <= MAX_UNITS

@@ -95,9 +95,10 @@ def write_hub_results(scores: Path, out: Path, facts: ScoreFacts) -> int:
     for cell in saved.cells:
         estimate = cell.metrics[leading_metric(saved.task, cell)]
         low, high = 100 * estimate.low, 100 * estimate.high
-        notes = (
-            f"{_metric_label(saved, cell)} in percent, view {cell.view.label}, {size_of(saved.task, cell)}, "
-            f"95 % interval {low:.2f} to {high:.2f}, signature {saved.signature.short}"
+        parts = (
+            f"{_metric_label(saved, cell)} in percent, view {cell.view.label}, {size_of(saved.task, cell)}",
+            cell.missing_in_words(saved.task),
+            f"95 % interval {low:.2f} to {high:.2f}, signature {saved.signature.short}",
         )
         entries.append(
             EvalResultEntry(
@@ -106,7 +107,7 @@ def write_hub_results(scores: Path, out: Path, facts: ScoreFacts) -> int:
                 value=round(100 * estimate.value, 2),
                 dataset_revision=facts.revision,
                 date=date,
-                notes=notes,
+                notes=", ".join(filter(None, parts)),
                 source_url=facts.url or None,
                 source_name="vcrgen" if facts.url else None,
             )
@@ -207,7 +208,11 @@ def _results(saved: SavedMeans, facts: ScoreFacts, evaluation: str) -> Iterator[
                         "num_samples": cell.clusters,
                         "num_bootstrap_samples": RESAMPLES,
                     },
-                    "details": {saved.task.units: str(cell.units), saved.task.clusters: str(cell.clusters)},
+                    "details": {
+                        saved.task.units: str(cell.units),
+                        saved.task.clusters: str(cell.clusters),
+                        "missing": f"{cell.missing} of {cell.questions_of(saved.task)}",
+                    },
                 },
             }
 

@@ -27,6 +27,7 @@ from vcrgen.scorer.results import (
     GroupResult,
     RunResult,
     as_named,
+    missing_sentences,
     require_one_signature,
 )
 from vcrgen.scorer.score_summary import score_summary
@@ -61,6 +62,7 @@ CSV_COLUMNS = (
     "high",
     "units",
     "clusters",
+    "missing",
     "only_a",
     "only_b",
     "p_mcnemar",
@@ -142,6 +144,7 @@ def score_document(
             f"{results[0].lang}, protocol {signature.facts.get('protocol', '')}."
         ),
         sections=sections,
+        warnings=list(missing_sentences(results)),
         settings=f"Signature: {signature}",
         long_tables=True,
         csv_table=_csv_table(results, comparisons),
@@ -279,16 +282,26 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
         for cell in result.cells:
             head = (*run, cell.variant, cell.view.value)
             for name, estimate in cell.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), cell.units, cell.clusters, *end)
+                yield (*head, "", "", name, *_numbers(estimate), cell.units, cell.clusters, cell.missing, *end)
             for group in cell.groups:
                 for name, estimate in group.metrics.items():
-                    yield (*head, group.by, group.label, name, *_numbers(estimate), group.units, cell.clusters, *end)
+                    yield (
+                        *head,
+                        group.by,
+                        group.label,
+                        name,
+                        *_numbers(estimate),
+                        group.units,
+                        cell.clusters,
+                        cell.missing,
+                        *end,
+                    )
         for difference in result.differences:
             # One of two views, or of two variants, minus the other: its name stands in the column of what differs.
             view = difference.view.value if difference.view else difference.of
             head = (*run, difference.variant or difference.of, view)
             for name, estimate in difference.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
+                yield (*head, "", "", name, *_numbers(estimate), *_size(results), None, *end)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:
@@ -300,7 +313,7 @@ def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Com
             if name == next(iter(item.metrics)):
                 tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_clusters, item.p_holm)))
             signature = str(results[0].signature)
-            yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
+            yield (*head, "", "", name, *_numbers(estimate), *_size(results), None, *tests, signature)
 
 
 def _size(results: Sequence[RunResult]) -> tuple[int | None, int | None]:

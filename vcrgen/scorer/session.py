@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.core.errors import PredictionError, ScoreError
-from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import encodable
 from vcrgen.core.signature import Signature
 from vcrgen.data.tasks.task import ScoredTask
@@ -209,13 +208,6 @@ class BaseScoringSession(ABC):
         if steps := {step: count for step in STEPS if (count := cell.counts.get(step, 0))}:
             counts = ", ".join(f"{step} {count}" for step, count in steps.items())
             yield f"{cell.view.label}, {cell.variant}: outputs that a step of the reader changed: {counts}."
-
-    def _missing_note(self, cell: CellResult, total: int, what: str) -> Iterator[str]:
-        """Say how many questions or units of a cell have no output."""
-        if missing := cell.counts.get("missing", 0):
-            singular = f"of {total} {what} has no output; it counts as wrong"
-            many = f"of {total} {what} have no output; they count as wrong"
-            yield f"{cell.view.label}, {cell.variant}: {pluralize(missing, singular, many)}."
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         """Sentences that a reader of the scores should know."""

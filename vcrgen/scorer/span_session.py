@@ -160,7 +160,6 @@ class Session(BaseScoringSession):
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
             yield from self._reader_note(cell) if self.scorer.protocol.reader else ()
-            yield from self._missing_note(cell, cell.clusters, "questions")
             if beyond := cell.counts.get("beyond_limit", 0):
                 rule = f"{self.scorer.max_tokens} tokens (--max-output-tokens)"
                 if self.scorer.protocol.one_guess:

@@ -36,6 +36,7 @@ class ScoredTask:
     name: str  # in manifests
     unit: str  # what has a score of its own; with an s it is the plural
     cluster: str  # what units share, and what the bootstrap draws: units of one cluster are correlated
+    question: str  # what one output answers: a cluster or a unit
     axis: str  # what cells differ in besides the view, as files of outputs call it
     axis_label: str  # the same in tables
     views: tuple[View, ...]  # in the order of tables
@@ -101,6 +102,7 @@ VCR_TASK = ScoredTask(
     name="vcr",
     unit="span",
     cluster="image",
+    question="image",
     axis="mode",
     axis_label="Mode",
     views=(View.STACKED, View.TEI, View.STRIP, View.TEXT_ONLY),
@@ -142,6 +144,7 @@ MCQ_TASK = ScoredTask(
     name="bloom",
     unit="item",
     cluster="picture",
+    question="item",
     axis="lang",
     axis_label="Language",
     views=(View.IMAGE, View.TEXT_ONLY),

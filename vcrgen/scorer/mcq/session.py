@@ -389,7 +389,6 @@ class ItemSession(BaseScoringSession):
         yield from key_letter_warnings([(f"{cell.view.label}, {cell.variant}", cell.key_letters) for cell in cells])
         for cell in cells:
             yield from self._reader_note(cell)
-            yield from self._missing_note(cell, cell.units, "items")
 
 
 def _window_notes(lines: Mapping[CellName, CellResponses]) -> Iterator[str]:
