@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from vcrgen.cli import app as whole
 from vcrgen.cli import console
 from vcrgen.cli.score import compare_saved, score, validate
 from vcrgen.core.errors import VcrgenError
-from vcrgen.scorer import load_answers
+from vcrgen.scorer import ScoreOptions, Session, load_answers
+from vcrgen.scorer.saved import load_saved, write_saved
 
 app = typer.Typer()
 app.command()(score)
@@ -166,17 +168,39 @@ def test_a_run_is_not_compared_with_itself(run: Run, dataset: Path, outputs: dic
     assert run("compare", saved, *others)
 
 
-def test_other_scores_of_a_file_do_not_take_the_place_of_the_first(run: Run, key: Path, perfect: Path) -> None:
+def signatures(outputs: Path) -> dict[str, str]:
+    """The files of scores beside outputs, and the protocol of each."""
+    files = outputs.parent.glob("*.scores.json")
+    return {file.name: json.loads(file.read_text("utf-8"))["signature"]["protocol"] for file in files}
+
+
+def test_the_newest_scores_have_the_plain_name(run: Run, key: Path, perfect: Path) -> None:
     run("score", perfect, "--data", key)
-    first = perfect.with_name("perfect.scores.json")
-    before = first.read_bytes()
-    text = run("score", perfect, "--data", key, "--protocol", "vlmevalkit")
-    (second,) = set(perfect.parent.glob("*.scores.json")) - {first}
-    assert first.read_bytes() == before and second.name in text.replace("\n", "")
-    facts = json.loads(second.read_text("utf-8"))["signature"]
-    assert facts["protocol"] == "vlmevalkit-v2" and second.name == f"perfect.{facts['short']}.scores.json"
+    plain = perfect.with_name("perfect.scores.json")
+    first, short = plain.read_bytes(), json.loads(plain.read_text("utf-8"))["signature"]["short"]
+    older = perfect.with_name(f"perfect.{short}.scores.json")
+    assert f"are now {older.name}" in run("score", perfect, "--data", key, "--protocol", "vlmevalkit")
+    assert older.read_bytes() == first and signatures(perfect)[plain.name] == "vlmevalkit-v2"
     run("score", perfect, "--data", key)
-    assert first.read_bytes() == before and len(list(perfect.parent.glob("*.scores.json"))) == 2
+    assert plain.read_bytes() == first and not older.exists()
+    assert sorted(signatures(perfect).values()) == ["vcrgen-v2", "vlmevalkit-v2"]
+    plain.write_text("{}")
+    with pytest.raises(VcrgenError, match="holds no scores, so it is not replaced"):
+        run("score", perfect, "--data", key)
+
+
+def test_two_runs_at_once_lose_no_scores(key: Path, perfect: Path) -> None:
+    """Each takes away what the other has just written, again and again."""
+    results = [Session(key, ScoreOptions(seed=seed)).score(perfect) for seed in range(4)]
+    plain = perfect.with_name("perfect.scores.json")
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            list(pool.map(lambda result: write_saved(plain, result, secret=False), results))
+            written = [load_saved(file) for file in perfect.parent.glob("*.scores.json")]
+            assert {str(result.signature) for result in written} == {str(result.signature) for result in results}
+            assert len(written) == len(results) and not list(perfect.parent.glob(".*"))
+    for file in set(perfect.parent.glob("*.scores.json")) - {plain}:
+        assert load_saved(file).signature.short in file.name
 
 
 def test_no_json(run: Run, key: Path, perfect: Path) -> None:

@@ -14,7 +14,7 @@ from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report, write_report_text
 from vcrgen.cli.root import app
 from vcrgen.core.errors import ScoreError
-from vcrgen.core.files import output_errors, sha256_file, write_json
+from vcrgen.core.files import sha256_file
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.scorer.options import ScoreOptions
 
@@ -182,12 +182,11 @@ def validate(predictions: Files, data: Data, **options: Any) -> None:
 
 def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *, secret: bool) -> list[Path]:
     """Write the results that have a target; return the targets."""
-    from vcrgen.scorer.saved import as_saved
+    from vcrgen.scorer.saved import write_saved
 
     for target, result in zip(targets, results, strict=False):  # the template baseline, the last, has none
-        if target is not None:
-            with output_errors(target):
-                write_json(target, as_saved(result, secret=secret))
+        if target is not None and (older := write_saved(target, result, secret=secret)):
+            typer.echo(f"{target} held scores of another signature, which are now {older.name}.", err=True)
     return [target for target in targets if target is not None]
 
 
@@ -234,12 +233,11 @@ def _report(
 
 
 def _result_file(file: PredictionFile, signature: Signature) -> Path | None:
-    """Path of a result beside its outputs, with the signature if another result is there; None for a pipe."""
-    from vcrgen.scorer.saved import signature_of
+    """Path of a result beside its outputs, which holds scores or is not there yet; None for a pipe."""
+    from vcrgen.scorer.saved import ENDING, older_scores
 
     if not file.path.is_file():
         return None
-    target = file.path.with_name(f"{file.stem}.scores.json")
-    if target.exists() and signature_of(target) != str(signature):
-        return target.with_name(f"{file.stem}.{signature.short}.scores.json")
+    target = file.path.with_name(f"{file.stem}{ENDING}")
+    older_scores(target, signature)
     return target

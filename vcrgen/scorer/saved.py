@@ -21,7 +21,8 @@ import numpy as np
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
 from vcrgen.core.errors import ScoreError
-from vcrgen.core.files import canonical_json
+from vcrgen.core.files import canonical_json, output_errors, write_json
+from vcrgen.core.lock import locked
 from vcrgen.core.reading import read_json
 from vcrgen.core.signature import Signature
 from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS
@@ -34,6 +35,8 @@ from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
 
 CHECKSUM = "sha256"
+ENDING = ".scores.json"
+MAX_WAIT = 60  # seconds for another command that writes the same file
 MAX_UNITS = 1 << 22  # of a cell: 256 MiB of scores
 
 
@@ -128,12 +131,50 @@ def checksum(saved: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
 
-def signature_of(file: Path) -> str:
-    """The signature in a file, or an empty text where it is no file of scores."""
+def write_saved(target: Path, result: RunResult, *, secret: bool) -> Path | None:
+    """Write a result, so that the newest one has the plain name; a lock keeps two runs at once apart.
+
+    Args:
+        target: The plain name, such as ``preds.scores.json``.
+        result: The result.
+        secret: As for `as_saved`.
+
+    Returns:
+        The new name of the older scores there, with their signature's short form; None if there were none, or of
+        the same signature.
+
+    Raises:
+        ScoreError: The file there holds no scores.
+        OutputError: It cannot be written.
+    """
+    busy = ScoreError(f"{target} is being written by another command; run this one again.")
+    with output_errors(target), locked(target.with_name(f".{target.name}.lock"), busy, wait=MAX_WAIT):
+        older = older_scores(target, result.signature)
+        if older is not None:
+            target.replace(older)
+        write_json(target, as_saved(result, secret=secret))
+        _named_by(target, result.signature).unlink(missing_ok=True)  # older ones of this signature
+    return older
+
+
+def older_scores(target: Path, signature: Signature) -> Path | None:
+    """The name that scores of another signature take when those of this one are written; None if there are none.
+
+    Raises:
+        ScoreError: The file there holds no scores.
+    """
+    if not target.exists():
+        return None
     try:
-        return str(read_json(file, ScoreError)["signature"]["text"])
-    except (ScoreError, LookupError, TypeError):
-        return ""
+        older = Signature.parse(str(read_json(target, ScoreError)["signature"]["text"]))
+    except (ScoreError, LookupError, TypeError, ValueError):
+        raise ScoreError(f"{target} holds no scores, so it is not replaced; move it, or add --no-json.") from None
+    return None if older == signature else _named_by(target, older)
+
+
+def _named_by(target: Path, signature: Signature) -> Path:
+    """``preds.1a2b3c4d.scores.json`` for ``preds.scores.json``."""
+    return target.with_name(f"{target.name.removesuffix(ENDING)}.{signature.short}{ENDING}")
 
 
 def reject_duplicate_files(files: Sequence[Path], identities: Sequence[object]) -> None:
