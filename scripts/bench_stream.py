@@ -9,6 +9,8 @@ and for the built-in pairs, written to a file first so that drawing them is not 
   (aim: at most 0.3)
 * cost in two workers: processor time of an example in all processes of a data loader with two workers, which also send
   it, divided by the yardstick; the median of several rounds; needs torch
+* bits: processor time of an example of the modes by bits, divided by the yardstick, in processes that load numpy first:
+  once with one thread of BLAS and once with one for each core (aim: no difference)
 * speed-up: examples a second out of a data loader with two workers, divided by those with one (aim: at least 1.8 on two
   idle cores); needs torch
 
@@ -21,6 +23,7 @@ import argparse
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,11 +38,29 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from vcrgen.builder.stream import VCRStream
+from vcrgen.core.plurals import pluralize
 from vcrgen.samples import sample_pair
 
 ROUNDS = 5
 YARDSTICK = 100  # images saved a round
 WARM_UP = 100  # examples before a loader is timed
+BITS = (("bits-4", "bars"), ("bits-4", "blots"))
+BITS_EXAMPLES = 40  # a round
+# numpy is there before vcrgen, with its threads.
+BITS_SCRIPT = """
+import sys, time
+import numpy
+from itertools import islice
+from vcrgen.builder.stream import VCRStream
+
+source, lang, mode, cover, count = sys.argv[1:]
+examples = iter(VCRStream(source, lang=lang, mode=mode, cover=cover))
+next(examples)
+started = time.process_time()
+for _ in islice(examples, int(count)):
+    pass
+print((time.process_time() - started) / int(count))
+"""
 
 
 def write_samples(target: Path, pairs: int) -> None:
@@ -91,6 +112,18 @@ def measure_worker_cost(source: Path, lang: str, pairs: int) -> float:
     return median(costs)
 
 
+def measure_bits(source: Path, lang: str, mode: str, cover: str) -> dict[int, float]:
+    """Processor seconds of an example by the number of BLAS threads that the process has."""
+    best = dict.fromkeys((1, os.cpu_count() or 1), float("inf"))
+    command = [sys.executable, "-c", BITS_SCRIPT, str(source), lang, mode, cover, str(BITS_EXAMPLES)]
+    for _ in range(ROUNDS):
+        for threads, seconds in best.items():
+            environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads)}
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            best[threads] = min(seconds, float(done.stdout))
+    return best
+
+
 def measure_loader(source: Path, lang: str, workers: int, pairs: int) -> float:
     """Seconds of an example out of a data loader."""
     from torch.utils.data import DataLoader
@@ -112,6 +145,10 @@ def measure(source: Path, lang: str, name: str, pairs: int) -> None:
     cost, yardstick = measure_cost(source, lang, pairs)
     print(f"{name}: Pillow saves a stacked image in {yardstick * 1e3:.2f} ms (yardstick)")
     print(f"{name}: an example costs {cost * 1e3:.2f} ms: cost {cost / yardstick:.3f}", flush=True)
+    for mode, cover in BITS:
+        for threads, bits_cost in measure_bits(source, lang, mode, cover).items():
+            ways = f"{name}: {mode} of {cover}, {pluralize(threads, 'thread')} of BLAS"
+            print(f"{ways}: an example costs {bits_cost * 1e3:.2f} ms: cost {bits_cost / yardstick:.3f}", flush=True)
     if importlib.util.find_spec("torch") is None:
         print(f"{name}: the speed-up is not measured, for want of torch")
         return

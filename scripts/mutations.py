@@ -28,6 +28,20 @@ M = Mutation
 MUTATIONS: tuple[Mutation, ...] = (
     # Packages of which no golden file tells.
     M(
+        "core",
+        "matrix products take one thread of BLAS",
+        "with _LOCK, _libraries().limit(limits=1):",
+        "with _LOCK, _libraries().limit(limits=None):",
+        "tests/core/test_products.py",
+    ),
+    M(
+        "core",
+        "no process is forked during a product",
+        'if hasattr(os, "register_at_fork"):\n    os.register_at_fork(before=_LOCK',
+        'if not hasattr(os, "register_at_fork"):\n    os.register_at_fork(before=_LOCK',
+        "tests/core/test_products.py",
+    ),
+    M(
         "typeset",
         "brackets go with the line, whatever stands in them",
         "direction = next((name for name in earlier if name), start)",

@@ -31,23 +31,6 @@ def test_each_task_has_its_result() -> None:
         assert [submit(number).result() for number in range(5)] == [100, 101, 104, 109, 116]
 
 
-def make_getenv() -> Callable[[str], str | None]:
-    return os.environ.get
-
-
-@pytest.mark.parametrize("own", [None, "3"])
-def test_each_takes_one_thread_for_matrices_unless_the_user_says_otherwise(
-    own: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = "OPENBLAS_NUM_THREADS"
-    monkeypatch.delenv(name, raising=False)
-    if own:
-        monkeypatch.setenv(name, own)
-    with process_pool(make_getenv, 2, advice=ADVICE) as submit:
-        assert submit(name).result() == (own or "1")
-    assert os.environ.get(name) == own
-
-
 def test_a_process_that_dies() -> None:
     message = r"A worker process died \(killed, or out of memory\); use fewer\."
     with pytest.raises(WorkerError, match=message), process_pool(make_square, 2, advice=ADVICE) as submit:

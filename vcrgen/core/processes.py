@@ -44,7 +44,7 @@ def process_pool(
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
 
     def submit(task: T) -> Future[R]:
-        with _one_thread(), _ctrl_c_held_back():  # new processes inherit both, and never receive Ctrl-C
+        with _ctrl_c_held_back():  # new processes inherit it, and never receive Ctrl-C
             return executor.submit(_call, task)
 
     try:
@@ -58,22 +58,6 @@ def process_pool(
             if process not in before:
                 process.terminate()
         executor.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let processes that start in a block take one thread for matrices, if the user has set no number.
-
-    There is a process for each core already, so further threads wait for each other.
-    """
-    if "OPENBLAS_NUM_THREADS" in os.environ:
-        yield
-        return
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    try:
-        yield
-    finally:
-        os.environ.pop("OPENBLAS_NUM_THREADS", None)  # another thread may have taken it away
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from vcrgen.core.products import product
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import Bools, Energies, VisibleCell
@@ -160,7 +161,7 @@ class Typeface:
                 continue
             pens = np.arange(ink.shape[1] - int(width.max()))
             windows = sliding_window_view(band, (rows, columns))[0, : len(pens)]
-            common = windows.reshape(len(pens), rows * columns) @ templates.flat.T
+            common = product(windows.reshape(len(pens), rows * columns), templates.flat.T)
             squares = np.append(0.0, np.cumsum((band**2).sum(axis=0, dtype=np.float64)))[-templates.left :]
             own = squares[pens[:, None] + width] - squares[pens, None]
             apart = np.abs(own + norm - 2.0 * common) / norm

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
+from vcrgen.core.products import product
 from vcrgen.pixels.templates import STEP, Doubles, Floats, Ints, Templates
 from vcrgen.typeset.records import NO_MARGINS, Margins
 
@@ -94,7 +95,7 @@ class Energies:
     def _fill(self, pens: Ints) -> None:
         for at in self._missing(pens):
             flat = len(at), -1
-            energy = self._ink[at].reshape(flat) @ self.templates.flat.T
+            energy = product(self._ink[at].reshape(flat), self.templates.flat.T)
             energy *= -2.0
             self._add_squares(energy, self._seen[at].reshape(flat))
             self._table[at] = energy
@@ -103,13 +104,13 @@ class Energies:
     def _add_squares(self, energy: Floats, seen: Floats) -> None:
         """Add the squared darkness of all characters in the pixels that are seen; a row is a pen position."""
         if self.templates.stride == 1:
-            energy += seen @ self.templates.flat_square.T
+            energy += product(seen, self.templates.flat_square.T)
             return
         # Of characters of one width many pen positions see alike.
         keys = [row.tobytes() for row in seen]
         missing = {key: row for row, key in enumerate(keys) if key not in self._square_sums}
         if missing:
-            sums = seen[list(missing.values())] @ self.templates.flat_square.T
+            sums = product(seen[list(missing.values())], self.templates.flat_square.T)
             self._square_sums |= zip(missing, sums, strict=True)
         for row, key in zip(energy, keys, strict=True):
             row += self._square_sums[key]
@@ -119,7 +120,7 @@ class Energies:
         codes, first, tails, squares = self.templates.tails
         energy = np.zeros(len(self.templates.ink))
         seen, ink = self._seen[pen][:, first:].ravel(), self._ink[pen][:, first:].ravel()
-        energy[codes] = squares @ seen - 2.0 * (tails @ ink)
+        energy[codes] = product(squares, seen) - 2.0 * product(tails, ink)
         return energy
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:
@@ -155,7 +156,7 @@ class Energies:
         seen, ink = self._seen[pen][:, :columns].ravel(), self._ink[pen][:, :columns].ravel()
         shape = len(pairs), seen.size
         square, linear = overlaps.square[pairs].reshape(shape), overlaps.linear[pairs].reshape(shape)
-        energy: Doubles = (square @ seen).astype(np.float64) - 2.0 * (linear @ ink)
+        energy: Doubles = product(square, seen).astype(np.float64) - 2.0 * product(linear, ink)
         return energy
 
 

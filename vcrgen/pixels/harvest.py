@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.core.products import product
 from vcrgen.pixels.attack import Typeface, read_lines
 from vcrgen.pixels.characters import LineReading, PlacedCharacter
 from vcrgen.pixels.energies import Energies, VisibleCell
@@ -225,7 +226,7 @@ def _groups(images: Sequence[_Image]) -> Iterable[list[_Image]]:
     inner = np.stack([image.ink[BEYOND:-BEYOND, BEYOND:-BEYOND].ravel() for image in images]).astype(np.float64)
     square = (inner**2).sum(axis=1)
     left = np.arange(len(images))
-    apart = square[:, None] + square - 2 * inner @ inner.T
+    apart = square[:, None] + square - 2 * product(inner, inner.T)
     same = apart <= SAME * np.minimum(square[:, None], square)
     while len(left):
         own = same[np.ix_(left, left)]

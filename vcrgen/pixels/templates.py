@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vcrgen.core.products import product
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.text.normalise import NO_BREAK_SPACES
 from vcrgen.typeset.records import Glyph, Margins
@@ -144,7 +145,8 @@ class Templates:
         """The pairs of adjacent characters of the units whose inks overlap."""
         count, (first, second) = len(self.ink), self.lexicon.pairs
         tails, heads = self._tails_and_heads(set(first.tolist()))
-        meets = (tails.reshape(count, -1) > 0).astype(np.float32) @ (heads.reshape(count, -1) > 0).astype(np.float32).T
+        tail_pixels, head_pixels = ((part.reshape(count, -1) > 0).astype(np.float32) for part in (tails, heads))
+        meets = product(tail_pixels, head_pixels.T)
         touching = np.flatnonzero(meets[first, second])
         first, second = first[touching], second[touching]
         index = np.full((count, count), -1, dtype=np.int32)

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vcrgen.core.products import product
 from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.intervals import NORMAL_QUANTILE
@@ -98,7 +99,7 @@ def bootstrap_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
         totals: list[Floats] | None = None
         for first, last in _parts(len(groups)):
             drawn = weights[:, first:last].astype(np.float64)
-            sums = [drawn @ values for values in groups.part(first, last)]
+            sums = [product(drawn, values) for values in groups.part(first, last)]
             totals = sums if totals is None else [a + b for a, b in zip(totals, sums, strict=True)]
         assert totals is not None
         with np.errstate(invalid="ignore", divide="ignore"):

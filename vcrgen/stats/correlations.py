@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from vcrgen.core.products import product
 from vcrgen.stats.arrays import Bits, Floats, Ints
 
 _ROUNDING = 1e-12  # a range or a variance that is nothing but rounding, of scores with variance 1
@@ -90,19 +91,19 @@ def resampled_pairs(unit: Floats, weights: Floats, rows: Ints, columns: Ints) ->
     present = np.isfinite(unit)
     if present.all():
         count = weights.sum(axis=1, keepdims=True)
-        means = weights @ unit / count
-        variances = weights @ unit**2 / count - means**2
-        products = weights @ (unit[:, rows] * unit[:, columns]) / count
+        means = product(weights, unit) / count
+        variances = product(weights, unit**2) / count - means**2
+        products = product(weights, unit[:, rows] * unit[:, columns]) / count
         covariances = products - means[:, rows] * means[:, columns]
         return _ratio(covariances, variances[:, rows], variances[:, columns])
     both = (present[:, rows] & present[:, columns]).astype(np.float64)
     filled = np.where(present, unit, 0.0)  # a missing score counts with the weight 0
     first, second = filled[:, rows] * both, filled[:, columns] * both
     with np.errstate(invalid="ignore", divide="ignore"):
-        count = weights @ both
-        x, y = weights @ first / count, weights @ second / count
-        xx, yy = weights @ first**2 / count - x**2, weights @ second**2 / count - y**2
-        return _ratio(weights @ (first * second) / count - x * y, xx, yy)
+        count = product(weights, both)
+        x, y = product(weights, first) / count, product(weights, second) / count
+        xx, yy = product(weights, first**2) / count - x**2, product(weights, second**2) / count - y**2
+        return _ratio(product(weights, first * second) / count - x * y, xx, yy)
 
 
 def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:

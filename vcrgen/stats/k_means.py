@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 
+from vcrgen.core.products import product
 from vcrgen.stats.arrays import Floats, Ints
 
 MAX_ITERATIONS = 300
@@ -74,7 +75,7 @@ def _first_centres(tables: Floats, draws: Floats) -> Floats:
 def _squared_distances(tables: Floats, centres: Floats) -> Floats:
     """Tables x starts x points x centres."""
     count, starts, clusters, size = centres.shape
-    products = tables @ centres.reshape(count, starts * clusters, size).transpose(0, 2, 1)
+    products = product(tables, centres.reshape(count, starts * clusters, size).transpose(0, 2, 1))
     crossed = products.reshape(count, -1, starts, clusters).transpose(0, 2, 1, 3)
     lengths = (tables**2).sum(axis=2)[:, None, :, None] + (centres**2).sum(axis=3)[:, :, None]
     squares: Floats = np.maximum(lengths - 2 * crossed, 0)  # rounding may leave one a little below 0
@@ -94,7 +95,7 @@ def _lloyd(tables: Floats, centres: Floats) -> tuple[Ints, Floats]:
         members = (labels[..., None] == np.arange(clusters)).astype(np.float64)
         sizes = members.sum(axis=2)[..., None]
         by_cluster = members.transpose(0, 1, 3, 2).reshape(count, starts * clusters, points)
-        sums = (by_cluster @ tables).reshape(count, starts, clusters, size)
+        sums = product(by_cluster, tables).reshape(count, starts, clusters, size)
         centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
     return labels, _squared_distances(tables, centres).min(axis=3).sum(axis=2)
 
@@ -120,7 +121,7 @@ def silhouette(points: Floats, labels: Ints) -> float:
     np.fill_diagonal(distances, 0)
     members = labels[:, None] == np.unique(labels)
     sizes = members.sum(axis=0)
-    sums = distances @ members
+    sums = product(distances, members.astype(np.float64))
     inside = sums[members] / np.maximum(sizes[members.argmax(axis=1)] - 1, 1)
     outside = np.where(members, np.inf, sums / sizes).min(axis=1)
     widest = np.maximum(inside, outside)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.core.errors import FontError
+from vcrgen.core.products import product
 from vcrgen.text.languages import LanguageRow
 from vcrgen.typeset.layout import line_units
 from vcrgen.typeset.records import Glyph, Layout, Line, Margins
@@ -120,8 +121,8 @@ def _margins(shaper: Shaper, windows: Iterable[str]) -> Margins:
 def _ink_of_rows(shaper: Shaper, glyph_counts: GlyphCounts, margins: Margins) -> Floats:
     """Summed darkness of each window in each row that letters reach: windows x rows."""
     profiles = np.array([_row_ink(shaper, glyph, margins) for glyph in glyph_counts.glyphs])
-    ink: Floats = glyph_counts.counts @ profiles.reshape(-1, margins.above + shaper.line_height + margins.below)
-    return ink  # exact, as these are whole numbers
+    rows = margins.above + shaper.line_height + margins.below
+    return product(glyph_counts.counts, profiles.reshape(-1, rows))  # exact, as these are whole numbers
 
 
 def _row_ink(shaper: Shaper, glyph: Glyph, margins: Margins) -> Floats:
