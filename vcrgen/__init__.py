@@ -13,10 +13,20 @@ if TYPE_CHECKING:
     from vcrgen.builder.run import BuildResult, build
     from vcrgen.builder.transform import VCRTransform
     from vcrgen.core.errors import VcrgenError
-    from vcrgen.scorer.api import match_span, match_spans
+    from vcrgen.scorer.api import match_image, match_span, match_spans
     from vcrgen.scorer.run import score
 
-__all__ = ["BuildConfig", "BuildResult", "VCRTransform", "VcrgenError", "build", "match_span", "match_spans", "score"]
+__all__ = [
+    "BuildConfig",
+    "BuildResult",
+    "VCRTransform",
+    "VcrgenError",
+    "build",
+    "match_image",
+    "match_span",
+    "match_spans",
+    "score",
+]
 
 
 __getattr__, __dir__ = attach(
@@ -26,7 +36,7 @@ __getattr__, __dir__ = attach(
         "builder.transform": ["VCRTransform"],
         "builder.options": ["BuildConfig"],
         "core.errors": ["VcrgenError"],
-        "scorer.api": ["match_span", "match_spans"],
+        "scorer.api": ["match_image", "match_span", "match_spans"],
         "scorer.run": ["score"],
     },
 )

@@ -163,6 +163,7 @@ _OF_SCORES = "Scores in other forms"
 @app.command(
     epilog=examples(
         "vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr",
+        "vcrgen export data/my-vcr --to trl --split train --out exports/for-trl",
         "vcrgen export data/my-vcr --to croissant --rai rai.yaml --out croissant.json",
         "vcrgen export preds.scores.json --to hub --dataset ORG/NAME@REVISION --out .eval_results/vcrgen.yaml",
         "vcrgen export preds.scores.json --to every-eval-ever --model DEVELOPER/NAME --organization US",
@@ -175,7 +176,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help=f"{' or '.join(EXPORT_FORMATS)}; in one file: croissant. Of saved scores: hub or every-eval-ever."
+            help=f"{', '.join(EXPORT_FORMATS)}; in one file: croissant. Of saved scores: hub or every-eval-ever."
         ),
     ],
     out: Annotated[Path | None, out_option("A new folder or file.", default="SOURCE-FORMAT")] = None,

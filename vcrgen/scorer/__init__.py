@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vcrgen.data.views import View
     from vcrgen.scorer.answer_key import AnswerKey
     from vcrgen.scorer.answers import load_answers
-    from vcrgen.scorer.api import match_span, match_spans
+    from vcrgen.scorer.api import match_image, match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
     from vcrgen.scorer.options import ScoreOptions
     from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
@@ -37,6 +37,7 @@ __all__ = [
     "compare",
     "load_answers",
     "make_scorer",
+    "match_image",
     "match_span",
     "match_spans",
     "render",
@@ -49,7 +50,7 @@ __getattr__, __dir__ = attach(
         "data.views": ["View"],
         "scorer.answer_key": ["AnswerKey"],
         "scorer.answers": ["load_answers"],
-        "scorer.api": ["match_span", "match_spans"],
+        "scorer.api": ["match_image", "match_span", "match_spans"],
         "scorer.comparison": ["Comparison", "compare"],
         "scorer.records": ["METRICS", "Outcome", "SpanMatch"],
         "scorer.results": ["RunResult"],

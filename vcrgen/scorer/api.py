@@ -9,7 +9,7 @@ from typing import Any
 from vcrgen.core.errors import ScoreError
 from vcrgen.core.plurals import pluralize
 from vcrgen.scorer.records import Outcome, SpanMatch
-from vcrgen.scorer.scorer import Scorer, make_scorer
+from vcrgen.scorer.scorer import Scorer, make_scorer, unanswered
 
 # A process that asks for more kinds of scorers than this makes them anew.
 _scorer = lru_cache(maxsize=8)(make_scorer)
@@ -31,7 +31,11 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
 def match_spans(
     answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
 ) -> list[SpanMatch]:
-    """Score outputs against masked spans, pair by pair, of two lists of one length; see `match_span`."""
+    """Score outputs against masked spans, pair by pair, of two lists of one length; see `match_span`.
+
+    Each pair is scored alone, so an output that stands beside several spans of its image has a budget for each of them.
+    A board gives an output one budget for all, as `match_image` does.
+    """
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):
@@ -40,7 +44,18 @@ def match_spans(
     return [_match(scorer, answer, output) for answer, output in zip(answers, outputs, strict=True)]
 
 
+def match_image(
+    answers: Sequence[str], output: str | None, *, lang: str = "en", **options: Any
+) -> tuple[SpanMatch, ...]:
+    """Score one output against all masked spans of its image, in reading order, as boards do; see `match_span`."""
+    if isinstance(answers, str):
+        raise ScoreError("match_image takes a list of answers; for a single one there is match_span.")
+    if output is None:
+        return unanswered(answers, Outcome.NULL)
+    return _scorer(lang, **options)(answers, output).matches
+
+
 def _match(scorer: Scorer, answer: str, output: str | None) -> SpanMatch:
     if output is None:
-        return SpanMatch(answer=answer, outcome=Outcome.NULL)
+        return unanswered((answer,), Outcome.NULL)[0]
     return scorer((answer,), output).matches[0]

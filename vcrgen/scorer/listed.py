@@ -45,7 +45,7 @@ def list_answers(cleaned: Cleaned, count: int) -> Listed:
         count: Spans of the image.
     """
     marks = list(_MARK.finditer(cleaned.text))
-    text = cleaned.edited((Edit(*mark.span()) for mark in marks), WRAPPERS)
+    text = without_list_marks(cleaned)
     removed, marked = 0, set[int]()  # where a line begins that had a mark, in the text without marks
     for mark in marks:
         marked.add(mark.start() - removed)
@@ -54,6 +54,11 @@ def list_answers(cleaned: Cleaned, count: int) -> Listed:
     contents = [place for line in lines if (place := _behind_lead_in(text.text, line)) is not None]
     start = contents[0][0] if contents and _has_lead_in(text.text, lines) else 0
     return Listed(text, tuple(_answers(text.text, lines, contents, marked, count)), start)
+
+
+def without_list_marks(cleaned: Cleaned) -> Cleaned:
+    """The text without the numbers and bullets that begin its lines."""
+    return cleaned.edited((Edit(*mark.span()) for mark in _MARK.finditer(cleaned.text)), WRAPPERS)
 
 
 def _answers(

@@ -11,7 +11,8 @@ from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.scenes.generator import build_scene_set
 from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import build
-from vcrgen.core.errors import VcrgenError
+from vcrgen.core.errors import DatasetError, VcrgenError
+from vcrgen.data.export import export_dataset
 from vcrgen.data.tasks.croissant import CORE_FIELDS, RAI_FIELDS, export_croissant, missing_fields
 from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.run import make_hidden
@@ -115,6 +116,8 @@ def test_a_public_part_tells_nothing_of_the_key(tmp_path: Path) -> None:
     text = file.read_text("utf-8")
     assert not any(span in text for answer in answers for span in (*answer["crossed_text"], answer["caption"]))
     assert "crossed_text" not in text
+    with pytest.raises(DatasetError, match="is the public part of a hidden test set, which has no answers to export"):
+        export_dataset(made.public[0], to="trl", out=tmp_path / "out")
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,59 @@ def read_lmms_eval(folder: Path) -> Iterator[tuple[str, str, str, list[str], dic
             yield mode, split, row["question_id"], row["crossed_text"], images
 
 
+def read_trl(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    for mode, split in PARTS:
+        for row in pq.read_table(folder / f"{mode}-{split}.parquet").to_pylist():
+            ((asked,), (said,)) = row["prompt"], row["completion"]
+            assert (asked["role"], said["role"]) == ("user", "assistant") and asked["content"].startswith("What is")
+            assert said["content"].split("\n") == row["answers"]
+            yield mode, split, row["question_id"], row["answers"], {"stacked_image": row["image"]["bytes"]}
+
+
+def read_verl(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    for mode, split in PARTS:
+        table = pq.read_table(folder / f"{mode}-{split}.parquet")
+        assert table.schema.field("images").type.value_type.field("path").type == pa.string()
+        for number, row in enumerate(table.to_pylist()):
+            ((asked,), (picture,)), about = (row["prompt"], row["images"]), row["extra_info"]
+            assert asked["content"].count("<image>") == 1 and row["reward_model"]["style"] == "rule"
+            assert (about["index"], about["split"], about["mode"], about["lang"]) == (number, split, mode, "en")
+            answers = json.loads(row["reward_model"]["ground_truth"])
+            yield mode, split, about["question_id"], answers, {"stacked_image": picture["bytes"]}
+
+
+def read_lines(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    """The lines of ms-swift, LLaMA-Factory and Axolotl, which have no ids."""
+    for mode, split in PARTS:
+        for line in (folder / f"{mode}-{split}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            asked, said = row["messages"]
+            if "images" in row:
+                (path,) = row["images"]
+                assert asked["content"].count("<image>") == 1 and said["content"].split("\n") == row["answers"]
+                answers = row["answers"]
+            else:
+                (picture, question), (answer,) = asked["content"], said["content"]
+                assert (picture["type"], question["type"], answer["type"]) == ("image", "text", "text")
+                path, answers = picture["path"], answer["text"].split("\n")
+            yield mode, split, "", answers, {"stacked_image": (folder / path).read_bytes()}
+
+
+def read_llamafactory(folder: Path) -> Iterator[tuple[str, str, str, list[str], dict[str, bytes]]]:
+    files = json.loads((folder / "dataset_info.json").read_text("utf-8"))
+    assert {row["file_name"] for row in files.values()} == {f"{mode}-{split}.jsonl" for mode, split in PARTS}
+    assert all(set(row["columns"]) == {"messages", "images"} for row in files.values())
+    return read_lines(folder)
+
+
 READERS = {
     "vlmevalkit": read_vlmevalkit,
     "lmms-eval": read_lmms_eval,
+    "trl": read_trl,
+    "verl": read_verl,
+    "swift": read_lines,
+    "llamafactory": read_llamafactory,
+    "axolotl": read_lines,
 }
 
 
@@ -117,7 +167,8 @@ def test_an_export_holds_the_datasets_images_and_answers(name: str, small: Path,
     expected = [(mode, split, row) for mode, split in PARTS for row in rows_of(small, mode, split)]
     assert len(found) == len(expected) == 16
     for (mode, split, question_id, answers, images), (mode_, split_, row) in zip(found, expected, strict=True):
-        assert (mode, split, question_id, answers) == (mode_, split_, row["question_id"], row["crossed_text"])
+        assert (mode, split, answers) == (mode_, split_, row["crossed_text"])
+        assert question_id in (row["question_id"], "")
         assert images == {column: row[column]["bytes"] for column in images}
     assert str(read_manifest(small).signature) in (exports[name] / "README.md").read_text("utf-8")
 

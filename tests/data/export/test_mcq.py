@@ -82,6 +82,7 @@ def test_a_task_of_lmms_eval(made: Path, tmp_path: Path) -> None:
     [
         ({"to": "webdataset"}, "Unknown format 'webdataset'. Known: vlmevalkit, "),
         ({"to": "vlmevalkit", "mode": "easy"}, "has no modes"),
+        ({"to": "trl"}, "which goes to vlmevalkit or lmms-eval only"),
         ({"to": "vlmevalkit", "split": "train"}, "nothing of split 'train'"),
     ],
 )

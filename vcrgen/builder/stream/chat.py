@@ -14,6 +14,9 @@ def answer_text(example: Mapping[str, Any]) -> str:
 def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages of the user and the assistant of one example of `vcrgen.builder.stream.VCRStream`.
 
+    They are for the chat template of a processor. TRL's trainers do not look for pictures in messages, so they would
+    train without pixels; give them `vcrgen.train.rows`.
+
     Returns:
         ``[{"role": "user", "content": [{"type": "image", "image": PIL}, {"type": "text", "text": question}]},
         {"role": "assistant", "content": [{"type": "text", "text": answer}]}]``.

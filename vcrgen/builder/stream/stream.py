@@ -165,6 +165,11 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         return self._order.rows
 
     @property
+    def rank(self) -> tuple[int, int]:
+        """The rank that the pairs are dealt to, and the number of ranks."""
+        return self._rank
+
+    @property
     def epoch(self) -> int:
         """The current epoch of this rank, from 0; after an iteration, the next one."""
         place = self._position()

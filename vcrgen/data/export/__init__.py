@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from vcrgen.core.errors import ConfigError, OutputError
+from vcrgen.core.errors import ConfigError, DatasetError, OutputError
 from vcrgen.core.files import indented_json, write_text
 from vcrgen.core.folder import new_folder
 from vcrgen.core.reading import read_json
@@ -57,6 +57,11 @@ def export_dataset(
     mcq = opened.kind.task == bloom.TASK
     if mcq and mode is not None:
         raise ConfigError(f"{opened} is an MCQ benchmark, which has no modes; leave --mode out.")
+    if mcq and row.write_mcq is None:
+        takers = " or ".join(name for name, known in EXPORT_FORMATS.items() if known.write_mcq)
+        raise ConfigError(f"{opened} is an MCQ benchmark, which goes to {takers} only.")
+    if opened.is_hidden and not mcq:
+        raise DatasetError(f"{opened} is the public part of a hidden test set, which has no answers to export.")
     job = None if mcq else plan_export(opened, mode=mode, split=split)
     facts = {"dataset": opened.identity, "to": to, "mode": mode, "split": split, "vcrgen": version("vcrgen")}
     if finished := _finished(out, facts):

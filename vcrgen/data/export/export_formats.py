@@ -16,8 +16,8 @@ class ExportFormat:
     name: str  # as ``--to`` gives it
     write: str  # ``module:function`` that writes VCR data: (ExportJob, folder) -> text of the README
     # ``module:function`` that writes one split of an MCQ benchmark in one language, (dataset, language, folder, name)
-    # -> rows written.
-    write_mcq: str
+    # -> rows written; None for programs that train on VCR only.
+    write_mcq: str | None = None
 
 
 _ROWS = (
@@ -31,6 +31,11 @@ _ROWS = (
         write="vcrgen.data.export.lmms_eval:write_lmms_eval",
         write_mcq="vcrgen.data.export.mcq:write_lmms_eval",
     ),
+    ExportFormat(name="trl", write="vcrgen.data.export.trainers:write_trl"),
+    ExportFormat(name="verl", write="vcrgen.data.export.trainers:write_verl"),
+    ExportFormat(name="swift", write="vcrgen.data.export.trainers:write_swift"),
+    ExportFormat(name="llamafactory", write="vcrgen.data.export.trainers:write_llamafactory"),
+    ExportFormat(name="axolotl", write="vcrgen.data.export.trainers:write_axolotl"),
 )
 
 EXPORT_FORMATS: Mapping[str, ExportFormat] = MappingProxyType({row.name: row for row in _ROWS})

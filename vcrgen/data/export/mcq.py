@@ -64,7 +64,7 @@ def export_mcq(dataset: Dataset, to: ExportFormat, folder: Path, *, split: str |
     for name in selected.splits:
         for lang in languages_of(dataset):
             names.append(f"BLOOM_{lang.upper()}_{name.lower()}_{dataset.identity[:8]}")
-            rows += load_object(to.write_mcq)(selected.select(split=name), lang, folder, names[-1])
+            rows += load_object(str(to.write_mcq))(selected.select(split=name), lang, folder, names[-1])
     example = names[0] if to.name == "vlmevalkit" else names[0].lower()
     return "\n".join([template(f"{to.name.replace('-', '_')}_mcq.md", example=example), origin(dataset)]), rows
 
