@@ -1365,6 +1365,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "scorer",
+        "outputs of one question that differ are the same",
+        "is_same = self._contents(matched)[matched.question] == _content(matched.prediction)",
+        "is_same = True",
+        "tests/scorer/test_predictions.py",
+    ),
+    M(
+        "scorer",
         "scores that lack outputs are a success",
         "if not allow_missing and (sentences := list(missing_sentences(results))):",
         "if (sentences := list(missing_sentences(results))) and False:",
@@ -1694,8 +1701,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "incomplete files are taken",
-        'STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")',
-        'STRICT = ("unknown", "duplicate", "null", "nan", "failed")',
+        'STRICT = ("missing", "unknown", "duplicate", "conflict", "null", "nan", "failed")',
+        'STRICT = ("unknown", "duplicate", "conflict", "null", "nan", "failed")',
         "board",
     ),
     M(
@@ -1836,8 +1843,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "formulas without a value taken as missing",
-        "if self._is_formula and not text and",
-        "if False and not text and",
+        "if self._formula is not None and not self._is_computed(text)",
+        "if False",
         "tests/analysis/test_score_table.py",
     ),
     M("bloom", "the right option always first", "order.insert(at, 0)", "order.insert(0, 0)", "questions"),

@@ -79,6 +79,7 @@ def spoil(lines: Lines, how: str) -> Lines:
         "missing": lines[2:],
         "unknown": [*lines, {**first, "question_id": "nobody's"}],
         "duplicate": [*lines, first],
+        "conflict": [*lines, {**first, "output": "another"}],
         "null": [{**first, "output": None}, *lines[1:]],
         "nan": [{**first, "output": float("nan")}, *lines[1:]],
     }
@@ -90,7 +91,8 @@ def spoil(lines: Lines, how: str) -> Lines:
     [
         ("missing", "Questions without an output: 2 ('{0}' (stacked, easy), '{1}' (stacked, easy))."),
         ("unknown", 'Ids that the dataset does not have: 1 (line 49: "nobody\'s").'),
-        ("duplicate", "Further outputs for a question that had one: 1 (line 49: '{0}')."),
+        ("duplicate", "Further outputs for a question that had the same one: 1 (line 49: '{0}')."),
+        ("conflict", "Further outputs for a question that had another one: 1 (line 49: '{0}')."),
         ("null", "Null instead of an output: 1 (line 1)."),
         ("nan", "No value (NaN) instead of an output: 1 (line 1)."),
     ],

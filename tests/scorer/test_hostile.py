@@ -39,7 +39,15 @@ LINES = {
         r"line 2: holds outputs of 'M' and 'N'",
     ),
     "no known form": (['{"a": 1}', '{"a": 2}'], r"line 1: no `question_id`"),
-    "an array": ([f"[{GOOD},", f"{GOOD}]"], r"is one JSON array; write one object a line"),
+    "an array of texts": (['["x", "y"]'], r"JSON, but of no known form"),
+    "an array with a text in it": ([f"[{GOOD},", '"x"]'], r"object 2: not an object but a string"),
+    "an array without ids": ([f"[{GOOD},", '{"output": "x"}]'], r"object 2: no `question_id`"),
+    "a broken array": ([f"[{GOOD},", GOOD], r"p\.jsonl: not JSON \(line 3\)"),
+    "a dictionary of numbers": (['{"a": 0.5, "b": 0.7}'], r"JSON, but of no known form"),
+    "a dictionary of lists": (['{"predictions": [{"question_id": "a", "output": "x"}]}'], r"of no known form"),
+    "a dictionary with another id": (['{"a": {"question_id": "b", "output": "x"}}'], r"key 'a': its `question_id` is"),
+    "a dictionary by position": (['{"0": "x", "1": "y"}'], r"of 2 outputs none fits"),
+    "semicolons of something else": (["a;b", "1;2"], r"needs the columns index and prediction"),
     "prose": (["hello there"], r"line 1: not JSON and not a table"),
     "a table of something else": (["a,b", "1,2"], r"needs the columns index and prediction"),
     "a row too short": (["index,prediction", "1"], r"line 2: 1 cell under 2 column names"),
@@ -65,7 +73,7 @@ def test_saved_scores_are_no_outputs(key: Path, perfect: Path, tmp_path: Path) -
         score(tmp_path / "p.scores.json", data=key)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-32", "gb18030", "latin-1"])
 def test_wrong_encoding(key: Path, tmp_path: Path, encoding: str) -> None:
     text = "é" if encoding == "latin-1" else "位于"
     file = tmp_path / "p.jsonl"

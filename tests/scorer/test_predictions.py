@@ -129,6 +129,49 @@ def test_lmms_eval_logs(tmp_path: Path, key: Path, write_lines: Any) -> None:
     assert exact(score(old, data=key, view="stacked")) == 1.0
 
 
+LINE = '{{"question_id": "{}", "output": "{}", "view": "tei"}}'
+TEXTS = {name: text.replace("\n", " ") for name, text in ANSWERS.items()}
+RECORDS = [LINE.format(name, text) for name, text in TEXTS.items()]
+FORMS = {
+    "an array": f"[{', '.join(RECORDS)}]",
+    "an array over lines": "[\n" + ",\n".join(RECORDS) + "\n]\n",
+    "an indented array": json.dumps(list(map(json.loads, RECORDS)), indent=4),
+    "a line before the array goes on": f"[{RECORDS[0]},\n{RECORDS[1]}, {RECORDS[2]}]",
+    "ids to texts": json.dumps(TEXTS),
+    "ids to texts, indented": json.dumps(TEXTS, indent=1),
+    "ids to lists": json.dumps(dict(zip(ANSWERS, LISTS, strict=True))),
+    "ids to objects": json.dumps({name: {"output": text, "view": "stacked"} for name, text in TEXTS.items()}),
+    "lmms-eval's samples": json.dumps([{"doc_id": n, "resps": [[text]]} for n, text in enumerate(TEXTS.values())]),
+    "semicolons": "index;prediction;question\n" + "".join(f'{name};"{text}";x\n' for name, text in TEXTS.items()),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS.keys())
+def test_other_forms_of_outputs(tmp_path: Path, key: Path, text: str, encoding: str) -> None:
+    file = tmp_path / "outputs.txt"
+    file.write_bytes(text.encode(encoding))
+    view = "tei" if '"tei"' in text else "stacked"
+    assert exact(score(file, data=key, view=view), view) == 1.0
+
+
+def test_utf_16_that_is_none_is_a_sentence(tmp_path: Path, key: Path) -> None:
+    file = tmp_path / "outputs.jsonl"
+    for data, message in (
+        (b"\xff\xfea\0\0", "begins as UTF-16, but is none"),
+        ("{}".encode("utf-32"), "not UTF-8 text"),
+    ):
+        file.write_bytes(data)
+        with pytest.raises(PredictionError, match=f"outputs.jsonl.* {message}"):
+            score(file, data=key)
+
+
+def test_an_id_that_comes_twice_in_an_object_is_counted(tmp_path: Path, key: Path) -> None:
+    file = tmp_path / "outputs.json"
+    file.write_text('{"a": "x", "b": "y", "c": "z", "a": "x", "b": "other"}', "utf-8")
+    assert counts(score(file, data=key)) == {"duplicate": 1, "conflict": 1}
+
+
 def test_answers_of_another_dataset_are_noticed(tmp_path: Path, key: Path) -> None:
     rows = [row | {"answer": "['something else']"} for row in TABLE]
     with pytest.raises(PredictionError, match="row 1: its answers are not those of 'a'"):
@@ -138,6 +181,7 @@ def test_answers_of_another_dataset_are_noticed(tmp_path: Path, key: Path) -> No
 def test_everything_odd_is_counted(key: Path, write_lines: Any) -> None:
     rows = [
         {"question_id": "a", "output": [ANSWERS["a"]]},
+        {"question_id": "a", "output": ANSWERS["a"]},
         {"question_id": "a", "output": "again"},
         {"question_id": "nobody", "output": "x"},
         {"question_id": "b", "output": None},
@@ -145,7 +189,7 @@ def test_everything_odd_is_counted(key: Path, write_lines: Any) -> None:
     ]
     file = write_lines("p.jsonl", rows)
     result = score(file, data=key)
-    assert counts(result) == {"unknown": 1, "duplicate": 1, "null": 1, "nan": 1, "listed": 1}
+    assert counts(result) == {"unknown": 1, "duplicate": 1, "conflict": 1, "null": 1, "nan": 1, "listed": 1}
     assert (exact(result), result.cells[0].outcomes["null"]) == (0.5, 2)
     with pytest.raises(PredictionError, match="--strict"):
         score(file, data=key, strict=True)

@@ -58,6 +58,10 @@ CELLS = {
     "a shared text": ("<c t='s'><v>1</v></c>", "two parts"),
     "a shared text with its reading": ("<c t='s'><v>2</v></c>", "\u6f22\u5b57"),
     "the text of a formula": ("<c t='str'><f>A1&amp;B1</f><v>x</v></c>", "x"),
+    "a formula that nothing has computed": ("<c><f>5 &lt; 6</f><v></v></c>", "=5 < 6"),
+    "a formula without a value": ("<c><f>a_x000D_\nb</f></c>", "=a\r\nb"),
+    "a formula that is none": ("<c t='e'><f>the sign</f><v>#NAME?</v></c>", "=the sign"),
+    "a computed formula": ("<c><f>1-1</f><v>0</v></c>", "0"),
     "a whole number": ("<c><v>12</v></c>", "12"),
     "a number": ("<c><v>1.5E3</v></c>", "1500.0"),
     "no value": ("<c/>", None),
@@ -94,6 +98,7 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
         (1, None, None),
         (2, "\u4f4d\u4e8e", ""),
         (3, 5, ""),
+        (4, "=2 or more\nof them", ""),
     ]
     for cells in rows:
         book.active.append(cells)
@@ -105,7 +110,17 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
         (1, None, None),
         (2, "\u4f4d\u4e8e", None),
         (3, "5", None),
+        (4, "=2 or more\nof them", None),
     ]
+
+
+def test_what_xlsxwriter_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stores 0 for every formula, and a mark that nothing was computed."""
+    marked = BOOK["xl/workbook.xml"].replace("</workbook>", '<calcPr calcId="124519" fullCalcOnLoad="1"/></workbook>')
+    monkeypatch.setitem(BOOK, "xl/workbook.xml", marked)
+    cells = ("<c><f>2 or more</f><v>0</v></c>", "<c><f>1+1</f><v>2</v></c>", "<c><v>0</v></c>")
+    file = write(tmp_path / "t.xlsx", sheet(*(row(number, cell) for number, cell in enumerate(cells))))
+    assert outputs(file) == ["=2 or more", "2", "0"]
 
 
 def test_empty_rows_are_left_out(tmp_path: Path) -> None:

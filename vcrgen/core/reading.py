@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -172,21 +172,52 @@ def check_file_size(file: Path, most: int, so: str, error: type[VcrgenError]) ->
 
 def read_json(file: Path, error: type[VcrgenError]) -> Any:
     """Read a file that is one JSON value."""
+    return parse_json(_read_json_text(file, error), str(file), error, most=MAX_JSON_VALUES)
+
+
+def read_json_members(file: Path, error: type[VcrgenError]) -> list[tuple[str, Any]]:
+    """Read the names and values of a file that is one JSON object; a name may come twice."""
+    members: list[tuple[str, Any]] = []
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members[:] = pairs  # the outermost object is complete last
+        return dict(pairs)
+
+    parse_json(_read_json_text(file, error), str(file), error, most=MAX_JSON_VALUES, object_of=keep)
+    return members
+
+
+def _read_json_text(file: Path, error: type[VcrgenError]) -> str:
     try:
         size = file.stat().st_size
         if size > MAX_JSON_BYTES:
             raise error(f"{file} is one JSON value of more than {MAX_JSON_BYTES >> 20} MiB; give it as JSON Lines.")
-        return parse_json(decode(file.read_bytes(), file, 1, error), str(file), error, most=MAX_JSON_VALUES)
+        return decode(file.read_bytes(), file, 1, error)
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
 
-def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = MAX_LINE_VALUES) -> Any:
-    """Parse a JSON value of ``most`` values at most, counted by commas and brackets; errors begin with ``place``."""
+def parse_json(
+    text: str,
+    place: str,
+    error: type[VcrgenError],
+    *,
+    most: int = MAX_LINE_VALUES,
+    object_of: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
+    """Parse a JSON value.
+
+    Args:
+        text: The value.
+        place: Begins the sentences of errors.
+        error: Their class.
+        most: Values at most, counted by commas and brackets.
+        object_of: Makes an object of its names and values; a dict by default.
+    """
     if len(text) > most and sum(map(text.count, "[{,")) > most:
         raise error(f"{place}: holds more than {most:,} values.")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=object_of)
     except json.JSONDecodeError as problem:
         at = f" (column {problem.colno})" if problem.lineno == 1 else f" (line {problem.lineno})"
         raise error(f"{place}: not JSON{at}.") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ PROBLEMS: Mapping[str, str] = {
     "outside": "[output|outputs] for questions outside of the subset (left out)",
     "other_mode": "[output|outputs] of the other mode (left out)",
     "other_view": "[output|outputs] of another view (left out)",
-    "duplicate": "further [output|outputs] for a question that had one (left out)",
+    "duplicate": "further [output|outputs] for a question that had the same one (left out)",
+    "conflict": "further [output|outputs] for a question that had another one (left out; the first counts)",
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
     "empty": "empty [output|outputs] (scored as wrong)",
@@ -48,7 +50,7 @@ PROBLEMS: Mapping[str, str] = {
     "empty_spans": "[answer|answers] without a token (which no output can match; scored as wrong)",
 }
 _ONE_OR_MANY = re.compile(r"\[(.*?)\|(.*?)\]")
-STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
+STRICT = ("missing", "unknown", "duplicate", "conflict", "null", "nan", "failed")
 EXAMPLES = 5
 SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked there
 
@@ -77,6 +79,13 @@ class MatchedOutput(NamedTuple):
         return SEEN << (rotation + (rotation > 6))  # without the bit of `NOT_ASKED`
 
 
+def _content(prediction: Prediction) -> int:
+    """A hash of what a model gave: its output and log-probabilities."""
+    if prediction.logprobs is None and prediction.label_logprobs is None:
+        return hash(prediction.output)
+    return hash((prediction.output, repr(prediction.logprobs), repr(prediction.label_logprobs)))
+
+
 @dataclass
 class OutputMatcher:
     """Match the predictions of a run to the questions of a key."""
@@ -93,6 +102,8 @@ class OutputMatcher:
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
     _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one
+    # for each mode, view and order of options a hash of the first output of each question
+    _hashes: dict[tuple[CellName, int], MutableSequence[int]] = field(default_factory=dict, init=False, repr=False)
     _left_out: int = field(default=0, init=False, repr=False)
     _first: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
@@ -159,10 +170,22 @@ class OutputMatcher:
             seen = self.seen[cell] = self._unseen(cell[0])
         matched = MatchedOutput(prediction, row, cell)
         if seen[row] & (matched.mark | NOT_ASKED):
-            kind = "not_in_language" if seen[row] & NOT_ASKED else "duplicate"
+            kind = "not_in_language" if seen[row] & NOT_ASKED else self._kind_of_double(matched)
             return kind, f"{prediction.place}: {self.key.question(row).question_id!r}"
         seen[row] |= matched.mark
+        self._contents(matched)[row] = _content(prediction)
         return matched
+
+    def _kind_of_double(self, matched: MatchedOutput) -> str:
+        is_same = self._contents(matched)[matched.question] == _content(matched.prediction)
+        return "duplicate" if is_same else "conflict"
+
+    def _contents(self, matched: MatchedOutput) -> MutableSequence[int]:
+        """Hashes of the first outputs, by question."""
+        name = (matched.cell, matched.prediction.rotation)
+        if name not in self._hashes:
+            self._hashes[name] = array("q", bytes(8 * len(self.key)))
+        return self._hashes[name]
 
     def _unseen(self, variant: str) -> MutableSequence[int]:
         """A number for each question, without outputs; or marked as not in the cell."""

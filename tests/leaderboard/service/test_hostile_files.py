@@ -140,7 +140,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "a million line ends": (b"\n" * (1 << 20), "is empty"),
         "a long id": (line(question_id="a" * (1 << 20), output="x"), "fits"),
         "100,000 keys": (many({"question_id": "x", **dict.fromkeys(map(str, range(100_000)))}), "no `output`"),
-        "duplicates": (many(*[good] * 10), "Further outputs for a question that had one: 9"),
+        "duplicates": (many(*[good] * 10), "Further outputs for a question that had the same one: 9"),
         "unknown ids": (many(good, {**good, "question_id": "x"}), "Ids that the dataset does not have: 1"),
         "two models": (many({**good, "model": "a"}, {**good, "model": "b"}), "holds outputs of 'a' and 'b'"),
         "a list": (b"[1, 2, 3]", "no known form"),

@@ -17,48 +17,50 @@ from vcrgen.scorer.records import Prediction
 
 
 def read_canonical(file: Path) -> Iterator[Prediction]:
-    """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``.
-
-    In place of ``output`` a line may have ``"answers": […]``, one for each span, which stand for their list in JSON.
-    """
-    path = str(file)
+    """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``."""
     for number, row in iter_json_lines(file, PredictionError):
-        place = f"{path}, line {number}"
-        question_id = as_id(row.get("question_id"))
-        if question_id is None:
-            raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
-        if "output" not in row and "answers" in row:
-            answers = as_texts(row["answers"])
-            if answers is None:
-                raise PredictionError(
-                    f"{place}: `answers` is {describe(row['answers'])}; it has to be a list of texts."
-                )
-            row = {**row, "output": json.dumps(answers, ensure_ascii=False)}
-        likelihoods = "logprobs" in row or "label_logprobs" in row  # of an MCQ benchmark may be all that a line has
-        if "output" not in row and not likelihoods:
-            raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
-        output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
-        if row.get("outcome") == "truncated":  # as `vcrgen predict` writes it
-            flaws = (*flaws, "truncated")
-        model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
-        for name, value in (("model", model), ("lang", lang)):
-            if value is not None and not isinstance(value, str):
-                raise PredictionError(f"{place}: `{name}` is {describe(value)}; it has to be text.")
-        if type(rotation) is not int or not 0 <= rotation < MAX_OPTIONS:
-            raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0 to {MAX_OPTIONS - 1}.")
-        yield Prediction(
-            place=f"line {number}",
-            question_id=question_id,
-            view=read_view(row.get("view"), place),
-            mode=read_mode(row.get("mode"), place),
-            model=encodable(model) if model else None,
-            output=output,
-            flaws=flaws,
-            lang=lang,
-            rotation=rotation,
-            logprobs=row.get("logprobs"),
-            label_logprobs=row.get("label_logprobs"),
-        )
+        yield canonical_prediction(file, f"line {number}", row)
+
+
+def canonical_prediction(file: Path, short: str, row: Mapping[str, Any]) -> Prediction:
+    """One object of vcrgen's own form, which stands in ``file`` at the place ``short``.
+
+    In place of ``output`` it may have ``"answers": […]``, one for each span, which stand for their list in JSON.
+    """
+    place = f"{file}, {short}"
+    question_id = as_id(row.get("question_id"))
+    if question_id is None:
+        raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
+    if "output" not in row and "answers" in row:
+        answers = as_texts(row["answers"])
+        if answers is None:
+            raise PredictionError(f"{place}: `answers` is {describe(row['answers'])}; it has to be a list of texts.")
+        row = {**row, "output": json.dumps(answers, ensure_ascii=False)}
+    likelihoods = "logprobs" in row or "label_logprobs" in row  # of an MCQ benchmark may be all that a line has
+    if "output" not in row and not likelihoods:
+        raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
+    output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
+    if row.get("outcome") == "truncated":  # as `vcrgen predict` writes it
+        flaws = (*flaws, "truncated")
+    model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
+    for name, value in (("model", model), ("lang", lang)):
+        if value is not None and not isinstance(value, str):
+            raise PredictionError(f"{place}: `{name}` is {describe(value)}; it has to be text.")
+    if type(rotation) is not int or not 0 <= rotation < MAX_OPTIONS:
+        raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0 to {MAX_OPTIONS - 1}.")
+    return Prediction(
+        place=short,
+        question_id=question_id,
+        view=read_view(row.get("view"), place),
+        mode=read_mode(row.get("mode"), place),
+        model=encodable(model) if model else None,
+        output=output,
+        flaws=flaws,
+        lang=lang,
+        rotation=rotation,
+        logprobs=row.get("logprobs"),
+        label_logprobs=row.get("label_logprobs"),
+    )
 
 
 def read_lmms_eval(file: Path) -> Iterator[Prediction]:

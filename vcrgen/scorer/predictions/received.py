@@ -1,4 +1,4 @@
-"""Outputs that are no plain file: standard input, a pipe, or a file that is compressed with gzip or zstd.
+"""Outputs that are no plain file: standard input, a pipe, a file compressed with gzip or zstd, or one in UTF-16.
 
 A file of outputs is read more than once: to know its format, to score it, and for a report's examples. So such outputs
 are first copied, unpacked, into a temporary file, which is gone when nobody holds them any more.
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -42,7 +43,7 @@ def receive(file: Path) -> PredictionFile:
     if file.is_dir():
         raise PredictionError(f"{file} is a folder; name the file of outputs in it.")
     piped = file == STDIN or (file.exists() and not file.is_file())
-    if not piped and _compression(file) is None:
+    if not piped and _compression(file) is None and _utf16(file) is None:
         return open_predictions(file)
     try:
         folder = tempfile.TemporaryDirectory(prefix="vcrgen-outputs-")  # it lives as long as the outputs
@@ -57,6 +58,9 @@ def receive(file: Path) -> PredictionFile:
     if kind is not None:
         packed, source = source, Path(folder.name) / "unpacked"
         _write(source, _unpacked(packed, kind), file)
+    if encoding := _utf16(source):
+        wide, source = source, Path(folder.name) / "utf-8"
+        _write(source, _as_utf8(wide, encoding), file)
     label = Path("standard input") if file == STDIN else file
     name = label.with_suffix("") if label.suffix in SUFFIXES else label
     try:
@@ -68,12 +72,29 @@ def receive(file: Path) -> PredictionFile:
 
 def _compression(file: Path) -> str | None:
     """The compression of a file; None also where it cannot be read, which its reader reports."""
+    return next((kind for mark, kind in _MARKS.items() if _start(file).startswith(mark)), None)
+
+
+def _utf16(file: Path) -> str | None:
+    """The byte order of UTF-16 that a file begins in, by its mark or by an ASCII character; None for another text.
+
+    PowerShell and Excel write UTF-16. Four bytes of UTF-32 would have two zeros together.
+    """
+    start = _start(file)
+    if len(start) < 4 or b"\0\0" in start:
+        return None
+    if start.startswith(BOM_UTF16_LE) or start[1] == 0:
+        return "utf-16-le"
+    return "utf-16-be" if start.startswith(BOM_UTF16_BE) or start[0] == 0 else None
+
+
+def _start(file: Path) -> bytes:
+    """The first bytes of a file; none of one that cannot be read."""
     try:
         with file.open("rb") as handle:
-            start = handle.read(4)
+            return handle.read(4)
     except OSError:
-        return None
-    return next((kind for mark, kind in _MARKS.items() if start.startswith(mark)), None)
+        return b""
 
 
 def _write(target: Path, blocks: Iterable[bytes], file: Path) -> None:
@@ -86,6 +107,8 @@ def _write(target: Path, blocks: Iterable[bytes], file: Path) -> None:
                 if size > MAX_UNPACKED:
                     raise PredictionError(f"{file} holds more than {MAX_UNPACKED >> 30} GiB; split it.")
                 handle.write(block)
+    except UnicodeDecodeError:
+        raise PredictionError(f"{file} begins as UTF-16, but is none; save it as UTF-8.") from None
     except (OSError, EOFError, zlib.error) as problem:
         raise PredictionError(f"{file} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None
 
@@ -95,6 +118,11 @@ def _unpacked(file: Path, kind: str) -> Iterator[bytes]:
 
     with file.open("rb") as raw, gzip.open(raw) if kind == "gzip" else CompressedInputStream(raw, kind) as source:
         yield from iter(partial(source.read, _BLOCK), b"")
+
+
+def _as_utf8(file: Path, encoding: str) -> Iterator[bytes]:
+    with file.open(encoding=encoding, newline="") as source:
+        yield from (text.encode("utf-8") for text in iter(partial(source.read, _BLOCK), ""))
 
 
 def _piped(file: Path) -> Iterator[bytes]:

@@ -15,8 +15,11 @@ from vcrgen.data.views import View
 from vcrgen.scorer.predictions.inspect_log import read_inspect_log
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
+    is_canonical,
+    maps_ids_to_outputs,
     read_lmms_eval_json,
     read_vcr_repository,
+    read_vcrgen_json,
     read_vlmevalkit_json,
 )
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
@@ -40,18 +43,20 @@ _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUD
 _VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
 FORMATS = {
     "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
+    "vcrgen-json": _Format(read_vcrgen_json, view=View.STACKED),
     "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
     "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
     "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
     "vlmevalkit-csv": _Format(partial(read_table, delimiter=","), *_VLMEVALKIT),
+    "vlmevalkit-semicolons": _Format(partial(read_table, delimiter=";"), *_VLMEVALKIT),
     "vlmevalkit-tsv": _Format(partial(read_table, delimiter="\t"), *_VLMEVALKIT),
     "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
     "inspect-eval": _Format(read_inspect_log),
 }
 _KNOWN_FORMATS = (
-    "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables, lmms-eval's "
-    "sample logs, and logs of Inspect AI."
+    "known are JSON Lines with question_id and output, an array of such objects, an object from ids to outputs, the "
+    "VCR repository's JSON, VLMEvalKit's tables, lmms-eval's sample logs, and logs of Inspect AI."
 )
 SUFFIXES = (".gz", ".zst")  # of compressed files, before which the suffix of the content stands
 _REFUSED_STARTS = {
@@ -141,8 +146,8 @@ def _text_format(file: Path) -> str:
     try:
         value = parse_json(line, f"{file}, line 1", PredictionError, most=MAX_JSON_VALUES)
     except PredictionError:
-        # A damaged first line of many, or one value over many lines? Only the latter opens a bracket and stops.
-        if line.rstrip(",") not in ("{", "[", "[{") and len(line) > 80:
+        # A damaged first line of many, or one value over many lines? That begins an array, or ends within one.
+        if line[0] == "{" and line[-1] not in "{[," and len(line) > 80:
             raise
         return _json_format(file, read_json(file, PredictionError))
     if isinstance(value, dict) and "doc_id" in value and "question_id" not in value:
@@ -166,21 +171,23 @@ def _json_format(file: Path, value: Any) -> str:
         first = next(iter(value.values()), None)
         if isinstance(first, dict) and REPOSITORY_KEYS.keys() & first.keys():
             return "vcr-repository-json"
-        if "question_id" in value or "output" in value:
-            return "vcrgen-jsonl"
+        if is_canonical(value) or maps_ids_to_outputs(value):
+            return "vcrgen-json"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         if set(REQUIRED_COLUMNS) <= set(value[0]):
             return "vlmevalkit-json"
-        if "question_id" in value[0]:
-            raise PredictionError(f"{file} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
+        if "doc_id" in value[0] and "question_id" not in value[0]:
+            return "lmms-eval-json"
+        if is_canonical(value[0]):
+            return "vcrgen-json"
     raise PredictionError(f"{file} is JSON, but of no known form; {_KNOWN_FORMATS}")
 
 
 def _table_format(file: Path, header: str) -> str:
-    for delimiter, name in (("\t", "vlmevalkit-tsv"), (",", "vlmevalkit-csv")):
+    for delimiter, name in (("\t", "vlmevalkit-tsv"), (",", "vlmevalkit-csv"), (";", "vlmevalkit-semicolons")):
         if set(REQUIRED_COLUMNS) <= {cell.strip().strip('"') for cell in header.split(delimiter)}:
             return name
-    if "," in header or "\t" in header:
+    if any(delimiter in header for delimiter in ",;\t"):
         raise PredictionError(
             f"{file}: a table needs the columns {' and '.join(REQUIRED_COLUMNS)}; its first line has others."
         )

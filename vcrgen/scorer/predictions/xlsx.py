@@ -53,21 +53,29 @@ def read_xlsx(file: Path) -> Iterator[Prediction]:
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows below the first with their numbers from 1, each as column to value; rows without a value are left out."""
-    rows = sheet_rows(file)
+    rows = sheet_rows(file, formula_texts=True)
     names = {column: str(cell) for column, cell in next(rows, {}).items() if cell is not None}
     for number, cells in enumerate(rows, start=1):
         if any(cell is not None for cell in cells.values()):
             yield number, {name: cells.get(column) for column, name in names.items()}
 
 
-def sheet_rows(file: Path) -> Iterator[dict[int, Any]]:
-    """All rows of the first sheet: number of the column, from 0, to value."""
+def sheet_rows(file: Path, *, formula_texts: bool = False) -> Iterator[dict[int, Any]]:
+    """All rows of the first sheet: number of the column, from 0, to value.
+
+    pandas writes a text that begins with ``=`` as a formula. Nothing computes it: openpyxl stores no value, XlsxWriter
+    a 0 and a mark that all is to be computed, and whoever saves the file again stores an error.
+
+    Args:
+        file: The workbook.
+        formula_texts: Give ``=`` and the text of a formula that was not computed; else it is an error.
+    """
     try:
         with file.open("rb") as raw:
             _check_directory(file, raw)
             with zipfile.ZipFile(raw) as archive:
                 book = _Workbook(file, archive)
-                yield from book.sheet(book.shared_texts())
+                yield from book.sheet(book.shared_texts(), formula_texts=formula_texts)
     except PredictionError:
         raise
     except Exception as problem:  # zlib.error, BadZipFile, ExpatError, KeyError, ValueError, EOFError, …
@@ -101,16 +109,18 @@ class _Workbook:
             deque(self._parse(name, _SharedTexts(texts), MAX_SHARED_TEXTS), maxlen=0)
         return texts
 
-    def sheet(self, texts: _Texts) -> Iterator[dict[int, Any]]:
+    def sheet(self, texts: _Texts, *, formula_texts: bool) -> Iterator[dict[int, Any]]:
         """The rows of the first sheet: number of the column, from 0, to value."""
-        sheets, targets = _Attributes("sheet"), _Attributes("Relationship")
-        for part, reader in (("xl/workbook.xml", sheets), ("xl/_rels/workbook.xml.rels", targets)):
+        book, targets = _Attributes("sheet", "calcPr"), _Attributes("Relationship")
+        for part, reader in (("xl/workbook.xml", book), ("xl/_rels/workbook.xml.rels", targets)):
             deque(self._parse(part, reader, MAX_METADATA), maxlen=0)
-        if not sheets.found:
+        sheets = [attributes for name, attributes in book.found if name == "sheet"]
+        if not sheets:
             raise ValueError("it has no sheet")
-        (wanted,) = [value for name, value in sheets.found[0].items() if name.endswith(":id")]
-        target = next(row["Target"] for row in targets.found if row.get("Id") == wanted)
-        rows = _SheetRows(self._file, texts)
+        (sheet_id,) = [value for name, value in sheets[0].items() if name.endswith(":id")]
+        target = next(row["Target"] for _, row in targets.found if row.get("Id") == sheet_id)
+        is_computed = all(attributes.get("fullCalcOnLoad") != "1" for _, attributes in book.found)
+        rows = _SheetRows(self._file, texts, formula_texts=formula_texts, zero_is_computed=is_computed)
         for _ in self._parse(posixpath.normpath(posixpath.join("/xl", target)).lstrip("/"), rows, MAX_SHEET):
             yield from rows.done
             rows.done.clear()
@@ -217,16 +227,16 @@ class _TextReader:
 
 
 class _Attributes(_TextReader):
-    """The attributes of all elements of one name."""
+    """The attributes of all elements of some names, with the name of each."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, *names: str) -> None:
         super().__init__()
-        self._name = name
-        self.found: list[dict[str, str]] = []
+        self._names = names
+        self.found: list[tuple[str, dict[str, str]]] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == self._name:
-            self.found.append(attributes)
+        if name in self._names:
+            self.found.append((name, attributes))
 
 
 class _SharedTexts(_TextReader):
@@ -241,18 +251,27 @@ class _SharedTexts(_TextReader):
 
 
 class _SheetRows(_TextReader):
-    """The rows of a sheet; ``done`` holds those that are complete until they are taken."""
+    """The rows of a sheet; ``done`` holds those that are complete until they are taken.
 
-    elements = frozenset({"t", "v"})
+    Args:
+        file: The workbook, for errors.
+        texts: The texts that cells share.
+        formula_texts: As for `sheet_rows`.
+        zero_is_computed: Whether a 0 is the value of a formula rather than a mark that there is none.
+    """
 
-    def __init__(self, file: Path, texts: _Texts) -> None:
+    elements = frozenset({"t", "v", "f"})
+
+    def __init__(self, file: Path, texts: _Texts, *, formula_texts: bool, zero_is_computed: bool) -> None:
         super().__init__()
         self._file = file
         self._texts = texts
+        self._formula_texts = formula_texts
+        self._zero_is_computed = zero_is_computed
         self.done: list[dict[int, Any]] = []
         self._cells: dict[int, Any] = {}
         self._kind = self._reference = ""
-        self._is_formula = False
+        self._formula: str | None = None
         self._column = -1
         self._rows = self._counted = self._counted_in_row = self._characters = 0
 
@@ -262,12 +281,10 @@ class _SheetRows(_TextReader):
             self._counted += 1
             self._counted_in_row += 1
             self._kind = attributes.get("t", "n")
-            self._is_formula, self._reference = False, attributes.get("r", "")[:20]
+            self._formula, self._reference = None, attributes.get("r", "")[:20]
             self._column = _column(attributes["r"]) if "r" in attributes else self._column + 1
             if self._counted > MAX_CELLS or max(self._counted_in_row, self._column + 1) > MAX_COLUMNS:
                 raise self._too_large(f"more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells")
-        elif name == "f":
-            self._is_formula = True
         elif name == "row":
             self._rows += 1
             if self._rows > MAX_ROWS:
@@ -276,7 +293,9 @@ class _SheetRows(_TextReader):
 
     def end(self, name: str) -> None:
         super().end(name)
-        if name == "c":
+        if name == "f":
+            self._formula = self.take()
+        elif name == "c":
             self._cells[self._column] = self._value(self.take())
         elif name == "row":
             self.done.append(self._cells)
@@ -288,7 +307,9 @@ class _SheetRows(_TextReader):
             raise self._too_large(f"a row of more than {MAX_LINE_BYTES >> 20} MiB")
 
     def _value(self, text: str) -> Any:
-        if self._is_formula and not text and self._kind != "str":  # which is a formula whose value is the empty text
+        if self._formula is not None and not self._is_computed(text):
+            if self._formula_texts and self._formula:
+                return f"={_unescaped(self._formula)}"
             raise PredictionError(
                 f"{self._file}, cell {self._reference or f'of row {self._rows}'}: the formula has no stored value; "
                 "open the file in Excel or LibreOffice and save it, or write the value in its place."
@@ -303,6 +324,14 @@ class _SheetRows(_TextReader):
             case "n" if text:
                 return int(text) if text.lstrip("-").isdigit() else float(text)
         return text or None
+
+    def _is_computed(self, value: str) -> bool:
+        """Tell whether the stored value of a formula is one; the empty text may be."""
+        if not value:
+            return self._kind == "str"
+        if self._kind == "e":  # in a table of numbers it stands for one that is missing
+            return not self._formula_texts
+        return self._zero_is_computed or value != "0"
 
     def _too_large(self, what: str) -> PredictionError:
         row = f", row {self._rows - 1}" if self._rows else ""
