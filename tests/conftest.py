@@ -22,6 +22,7 @@ import typer
 from hypothesis import settings
 from rich.console import Console
 
+from tests.forked import Python
 from tests.object_store import Proxy, Store
 
 Rows = list[dict[str, Any]]
@@ -359,9 +360,7 @@ def on_hub(hub: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., 
 
     def run(*command: Any, **more: str) -> subprocess.CompletedProcess[str]:
         """A module with its arguments or, after ``-c``, a script."""
-        start = [sys.executable] if command[0] == "-c" else [sys.executable, "-m"]
-        words = [*start, *(str(word) for word in command)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=300, env=os.environ | settings | more)
+        return Python(*command, **settings | more).result()
 
     return run
 

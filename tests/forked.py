@@ -3,30 +3,57 @@
 import multiprocessing as mp
 import os
 import re
+import runpy
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from subprocess import CompletedProcess
+from typing import Any, NamedTuple
 
+# Not the Hub's library, which reads its settings when it is imported.
 LOADED = [
-    "vcrgen.cli",
-    "vcrgen.leaderboard.service.serve",
-    "vcrgen.leaderboard.service.app",
-    "vcrgen.study.service.serve",
+    *("vcrgen.cli", "vcrgen.cli.build", "vcrgen.builder.run", "spacy", "s3fs", "vcrgen.cli.leaderboard"),
+    *("vcrgen.cli.predict", "vcrgen.cli.study", "vcrgen.leaderboard.service.serve", "vcrgen.leaderboard.service.app"),
+    *("vcrgen.study.service.serve", "vcrgen.leaderboard.checking", "vcrgen.leaderboard.closing"),
 ]
-LOADED += ["vcrgen.cli.leaderboard", "vcrgen.cli.study", "vcrgen.leaderboard.checking", "vcrgen.leaderboard.closing"]
+
+
+class Surroundings(NamedTuple):
+    """Where a process of its own runs."""
+
+    folder: Path
+    environment: dict[str, str]
+    out: Path | None
+    errors: Path | None
 
 
 class Forked:
-    """A function of a module that runs in a process of its own, with what it is given."""
+    """A function of a module that runs in a process of its own, in the current folder, with what it is given.
 
-    def __init__(self, function: Callable[..., None], *given: Any) -> None:
+    Args:
+        function: The function.
+        given: Its arguments.
+        out: The file for what the process writes; appended to. None: as this process does.
+        errors: The file for its errors. None: ``out``.
+        settings: Environment variables beside those of this process.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., None],
+        *given: Any,
+        out: Path | None = None,
+        errors: Path | None = None,
+        settings: Mapping[str, str] = {},
+    ) -> None:
         context = mp.get_context("forkserver")
         context.set_forkserver_preload(LOADED)
-        self._process = context.Process(target=_run, args=(function, *given), daemon=True)
+        surroundings = Surroundings(Path.cwd(), os.environ | settings, out, errors)
+        self._process = context.Process(target=_run, args=(surroundings, function, *given), daemon=True)
         self._process.start()
 
     @property
@@ -67,7 +94,38 @@ class Vcrgen(Forked):
     """
 
     def __init__(self, *words: str, log: Path) -> None:
-        super().__init__(_run_command, words, log)
+        super().__init__(_run_python, ("vcrgen", *words), out=log)
+
+
+class Python:
+    """``python -m MODULE``, or ``python -c SCRIPT``, that runs with more words.
+
+    Args:
+        words: Of the command line, without ``-m``.
+        settings: Environment variables beside those of this process.
+    """
+
+    def __init__(self, *words: object, **settings: str) -> None:
+        self._words = tuple(map(str, words))
+        self._folder = tempfile.TemporaryDirectory()
+        self._files = [Path(self._folder.name) / name for name in ("out", "errors")]
+        out, errors = self._files
+        self._process = Forked(_run_python, self._words, out=out, errors=errors, settings=settings)
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None as long as it runs."""
+        return self._process.poll()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
+    def result(self, seconds: float = 300) -> CompletedProcess[str]:
+        """Wait for its end; what it wrote, and the exit code."""
+        code = self._process.wait(seconds)
+        out, errors = (file.read_text("utf-8") for file in self._files)
+        self._folder.cleanup()
+        return CompletedProcess(self._words, code, out, errors)
 
 
 @contextmanager
@@ -85,17 +143,24 @@ def serving(*words: str, log: Path) -> Iterator[str]:
     assert service.wait() == 0
 
 
-def _run(function: Callable[..., None], *given: Any) -> None:
+def _run(surroundings: Surroundings, function: Callable[..., None], *given: Any) -> None:
     """In the process of its own."""
     mp.process.current_process()._config["daemon"] = False  # type: ignore[attr-defined] # it may have processes, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    os.chdir(surroundings.folder)
+    os.environ.clear()
+    os.environ.update(surroundings.environment)
+    for stream, file in ((1, surroundings.out), (2, surroundings.errors or surroundings.out)):
+        if file is not None:
+            with file.open("ab") as opened:
+                os.dup2(opened.fileno(), stream)
     function(*given)
 
 
-def _run_command(words: tuple[str, ...], log: Path) -> None:
-    with log.open("ab") as out:
-        for stream in (1, 2):
-            os.dup2(out.fileno(), stream)
-    sys.argv = ["vcrgen", *words]
-    from vcrgen.cli import app
-
-    app()
+def _run_python(words: tuple[str, ...]) -> None:
+    if words[0] == "-c":
+        sys.argv = ["-c", *words[2:]]
+        exec(compile(words[1], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = list(words)
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)

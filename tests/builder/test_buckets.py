@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from itertools import chain
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.builder.conftest import Stop, stops, write_pairs
+from tests.forked import Python
 from tests.making import files_of, tar_of
 from tests.standing import stands_at
 from vcrgen.builder import run as run_module
@@ -27,7 +26,7 @@ OPTIONS = {"mode": "hard", "splits": "train=...,validation=2,test=0.2", "shard_s
 WORDS = ["build", SAMPLES]
 for option, value in OPTIONS.items():
     WORDS += [f"--{option.replace('_', '-')}", str(value)]
-COMMAND = [sys.executable, "-m", "vcrgen", *WORDS]
+COMMAND = ["vcrgen", *WORDS]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +71,7 @@ def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], out: str, ther
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: There) -> None:
     words = [*WORDS, "--out", out, "--workers", "2"]
-    process = subprocess.Popen([*stands_at(12), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = stands_at(12, *words)
     manifests = BucketFolder(f"{out}/{WORK}/manifests")
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline and len(manifests.entries()) < 2:
@@ -80,7 +79,7 @@ def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: Ther
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert "_SUCCESS" not in there(out) and "manifest.json" not in there(out)
-    done = subprocess.run([*COMMAND, "--out", out], capture_output=True, text=True, timeout=300)
+    done = Python(*COMMAND, "--out", out).result()
     assert done.returncode == 0 and "Going on with an earlier run" in done.stderr, done.stderr
     assert f"{out} is complete" in done.stdout
     assert there(out) == reference
@@ -130,23 +129,23 @@ def test_a_put_that_fails_half_way(
 
 @pytest.mark.process
 def test_two_builds_of_one_plan_at_once(reference: dict[str, bytes], out: str, there: There) -> None:
-    both = [subprocess.Popen([*COMMAND, "--out", out], stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=300)[1] for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    both = [Python(*COMMAND, "--out", out) for _ in range(2)]
+    results = [process.result() for process in both]
+    assert [result.returncode for result in results] == [0, 0], results
     assert there(out) == reference
 
 
 @pytest.mark.process
 def test_two_builds_of_different_plans_at_once(reference: dict[str, bytes], out: str, there: There, run: Run) -> None:
     commands = [[*COMMAND, "--out", out], [*COMMAND, "--out", out, "--seed", "1"]]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
-    said = [process.communicate(timeout=300)[1] for process in both]
-    codes = [process.returncode for process in both]
-    assert sorted(codes) == [0, 2], said
-    refused = said[codes.index(2)]
+    both = [Python(*command) for command in commands]
+    results = [process.result() for process in both]
+    codes = [result.returncode for result in results]
+    assert sorted(codes) == [0, 2], results
+    refused = results[codes.index(2)].stderr
     assert "unfinished build of another" in refused or "another finished dataset" in refused
     assert (there(out) == reference) == (codes[0] == 0)
-    assert "was complete already" in run(*commands[codes.index(0)][3:])[1]
+    assert "was complete already" in run(*commands[codes.index(0)][1:])[1]
 
 
 def test_a_build_that_another_one_has_overtaken(

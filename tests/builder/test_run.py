@@ -151,8 +151,7 @@ def test_any_number_of_workers_gives_one_result(tree: Tree, reference: Path, tmp
 def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, run: Run, workers: int, after: int) -> None:
     out = tmp_path / "out"
     words = ["build", SAMPLES, "--out", str(out), "--splits", OPTIONS["splits"], "--shard-size", "6"]
-    command = [*stands_at(30), *words, "--workers", str(workers)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = stands_at(30, *words, "--workers", str(workers))
     manifests = out / WORK / "manifests"
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -161,10 +160,9 @@ def test_stopped_between_pairs(
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [*stands_at(5), "hidden", "samples:40", "--private-source", "--out", str(out), "--items", "6"]
-    command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
-    command += ["--cover", "rows"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ["hidden", "samples:40", "--private-source", "--out", str(out), "--items", "6", "--cover", "rows"]
+    words += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
+    process = stands_at(5, *words)
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         if (out / WORK / DECISIONS).exists() and (out / WORK / DECISIONS).read_bytes().count(b"\n") >= 3:

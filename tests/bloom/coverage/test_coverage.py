@@ -2,9 +2,8 @@
 
 import csv
 import json
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ import pytest
 from tests.bloom.author import good, text_of
 from tests.bloom.conftest import PATHS, done, made_set, png, row
 from tests.browsing import lines_of_labels, shown_at
+from tests.forked import Vcrgen
 from tests.models.fault_server import Answer, Call, FaultServer, Held
 from tests.servers import with_file
 from vcrgen.bloom.importing import RowReader
@@ -142,9 +142,7 @@ def test_a_kill_costs_only_what_was_under_way(run: Run) -> None:
     held = Held(slow, lambda call: call.number >= 8)
     with FaultServer(held) as server:
         words = ["bloom", "coverage", "MMMU.parquet", "--model", "M", "--endpoint", server.url, "--concurrency", "2"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vcrgen", *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
+        process = Vcrgen(*words, log=Path(os.devnull))
         while len(server.calls) < 5 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)

@@ -2,16 +2,14 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import chdir
 from pathlib import Path
 
 from tests.bloom.author import good
+from tests.forked import Vcrgen
 from tests.models.fault_server import Answer, Call, FaultServer, Held
-
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
 
 
 def slowly(call: Call) -> Answer:
@@ -42,13 +40,8 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int], f
 
     def kill(moment: int) -> None:
         """Run the command up to a moment."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vcrgen", *words],
-            cwd=folder,
-            env=ENVIRONMENT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with chdir(folder):
+            process = Vcrgen(*words, log=Path(os.devnull))
         while different() < moment and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)

@@ -3,10 +3,7 @@
 import base64
 import hashlib
 import json
-import os
 import resource
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +24,7 @@ from tests.bloom.generation.test_generate_set import (
     files,
     rejects,
 )
+from tests.forked import Python
 from tests.models.fault_server import Answer, Call, FaultServer
 from vcrgen.bloom.generation.generate_set import generate_set
 from vcrgen.bloom.options import BloomGenerationOptions
@@ -276,14 +274,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_answered_stays(run: Run, whole: 
     with FaultServer(good) as server:
         words = [*WORDS.split(), "--out", "made", "--endpoint", server.url, "--concurrency", "2"]
         most = len(whole.ledger) // 2
-        told = subprocess.run(
-            [sys.executable, "-c", FULL, str(most), *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )
+        told = Python("-c", FULL, most, *words).result()
         assert told.returncode == 2 and "made.ledger cannot be written" in told.stderr, told.stderr
         assert "Traceback" not in told.stderr and 0 < Path("made.ledger").stat().st_size <= most
         kept = Path("made.ledger").read_bytes().count(b"\n")

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from tests.forked import Python
 from vcrgen.core.errors import EndpointError, OutputError
 from vcrgen.core.ledger import ledger_line
 from vcrgen.core.progress import ProgressListener
@@ -495,12 +494,8 @@ sys.exit(0 if result.finished else 3)
 """
 
 
-def job(
-    folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0, timeout: int = 600
-) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", JOB, str(folder), str(out), url, str(concurrency), str(most), str(timeout)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+def job(folder: Path, out: Path, url: str, *, concurrency: int = 8, most: int = 0, timeout: int = 600) -> Python:
+    return Python("-c", JOB, folder, out, url, concurrency, most, timeout)
 
 
 def write_many(folder: Path, count: int) -> Path:
@@ -541,8 +536,7 @@ def test_faults_and_kills_change_nothing(
     """5 % 429, 5 % 500, 3 % resets, 1 % hangs, and kills at any moment: the same bytes, and nothing is paid twice."""
     public = write_many(tmp_path / "public", questions)
     calm = out.with_name("calm.jsonl")
-    with job(public, calm, serve().url) as process:
-        assert process.wait() == 0
+    assert job(public, calm, serve().url).result().returncode == 0
     assert len(lines(calm)) == 2 * questions
 
     def plan(call: Any) -> Any:
@@ -559,20 +553,19 @@ def test_faults_and_kills_change_nothing(
         target = 2 * questions * (number + 1) // (kills + 1)
         # Eight are under way, and no more is answered than the kill waits for.
         server.plan = held = faults.Held(plan, lambda _, most=target + 8: len({c.digest for c in server.calls}) > most)
-        with job(public, out, server.url, timeout=5) as process:
-            deadline = time.monotonic() + 120
-            while process.poll() is None and time.monotonic() < deadline:
-                if len(kept_texts(out.with_name("preds.ledger"))) >= target:
-                    break
-                time.sleep(0.01)
-            assert process.poll() is None, process.communicate()
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        process = job(public, out, server.url, timeout=5)
+        deadline = time.monotonic() + 120
+        while process.poll() is None and time.monotonic() < deadline:
+            if len(kept_texts(out.with_name("preds.ledger"))) >= target:
+                break
+            time.sleep(0.01)
+        assert process.poll() is None, process.result()
+        process.send_signal(signal.SIGKILL)
+        process.result()
         held.let_go.set()
         asked = {f"reply {call.digest[:24]}" for call in server.calls[before:]}
         assert not asked & known
-    with job(public, out, server.url, timeout=5) as process:
-        assert process.wait() == 0
+    assert job(public, out, server.url, timeout=5).result().returncode == 0
     assert out.read_bytes() == calm.read_bytes()
     assert report_of(out)["outcomes"]["answered"] == 2 * questions
 
@@ -582,14 +575,12 @@ def test_faults_and_kills_change_nothing(
 def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
     public = write_many(tmp_path / "public", 40)
     server = serve()
-    with job(public, out, server.url, most=10_000) as process:
-        _, told = process.communicate()
-    assert process.returncode == 1 and "preds.jsonl cannot be written: file too large" in told, told
-    assert "Traceback" not in told and not out.exists()
+    done = job(public, out, server.url, most=10_000).result()
+    assert done.returncode == 1 and "preds.jsonl cannot be written: file too large" in done.stderr, done
+    assert "Traceback" not in done.stderr and not out.exists()
     known = kept_texts(out.with_name("preds.ledger"))
     before = len(server.calls)
-    with job(public, out, server.url) as process:
-        assert process.wait() == 0
+    assert job(public, out, server.url).result().returncode == 0
     assert len(lines(out)) == 80 and known
     assert not {f"reply {call.digest[:24]}" for call in server.calls[before:]} & known
 
@@ -599,13 +590,12 @@ def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
 def test_two_runs_into_one_file(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     public = write_many(tmp_path / "public", 20)
     server = serve(held := faults.Held(lambda call: faults.Answer(), lambda call: call.number >= 10))
-    with job(public, out, server.url, concurrency=2) as first:
-        while not server.calls and first.poll() is None:
-            time.sleep(0.02)
-        with job(public, out, server.url) as second:
-            _, told = second.communicate()
-        assert second.returncode == 1 and "Another run is writing to" in told
-        assert first.poll() is None
-        held.let_go.set()
-        assert first.wait() == 0
+    first = job(public, out, server.url, concurrency=2)
+    while not server.calls and first.poll() is None:
+        time.sleep(0.02)
+    second = job(public, out, server.url).result()
+    assert second.returncode == 1 and "Another run is writing to" in second.stderr
+    assert first.poll() is None
+    held.let_go.set()
+    assert first.result().returncode == 0
     assert len(lines(out)) == 40 and len(server.calls) == 40

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.forked import Python
 from tests.servers import with_file
 from vcrgen.core.errors import ConfigError
 from vcrgen.models.base import Sampling
@@ -186,31 +186,24 @@ def test_the_extra_is_not_installed(predict: Run, dataset: Path, serve: Any, mon
 
 @pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path) -> None:
+def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends at once, with a sentence, and the same command asks for the rest."""
     server = serve(lambda call: faults.Answer(fault="hang") if 4 <= call.number < 12 else faults.Answer())
-    words = [sys.executable, "-m", "vcrgen", "predict", dataset, "--endpoint", server.url, "--model", "qwen"]
+    monkeypatch.chdir(tmp_path)
+    words = ["vcrgen", "predict", dataset, "--endpoint", server.url, "--model", "qwen"]
     words += ["--out", "p.jsonl", "--concurrency", "4", *map(str, with_file([{"timeout": 600}], tmp_path))]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        words,
-        cwd=tmp_path,
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
-    ) as process:
-        deadline = time.monotonic() + 180
-        while len(server.calls) < 8 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=300)  # what hangs has ten minutes
-    assert process.returncode == 130
-    *progress, last = err.splitlines()  # a machine that is slow has time to tell of the progress
+    process = Python(*words)
+    deadline = time.monotonic() + 180
+    while len(server.calls) < 8 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stopped = process.result()  # what hangs has ten minutes
+    assert stopped.returncode == 130
+    *progress, last = stopped.stderr.splitlines()  # a machine that is slow has time to tell of the progress
     assert last == "Interrupted. What was finished is kept; run the same command again to go on."
-    assert all(re.match(r"\d/12 pictures, ", line) for line in progress), err
+    assert all(re.match(r"\d/12 pictures, ", line) for line in progress), stopped
     server.plan = lambda call: faults.Answer()
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = Python(*words).result()
     assert done.returncode == 0 and "12 replies: 12 answered" in done.stdout
     assert len(server.calls) == 8 + 8
 
