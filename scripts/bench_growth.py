@@ -126,7 +126,7 @@ def study(size: int) -> None:
                 update_rater(connection, rater.number, state=RaterState.SENT, languages="English")
 
 
-HIDDEN = "hidden make photos.parquet --items {n} --out set --secret-file secret.key --cover"
+HIDDEN = "hidden make photos.parquet --public-pictures --items {n} --out set --secret-file secret.key --cover"
 SPLITS = "build source.parquet --lang en --workers 1 --out out --splits train=...,validation=0.1,test=0.1"
 COMMANDS = {
     "build with splits": Command("pair", 1_000, SPLITS, distinct),

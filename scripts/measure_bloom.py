@@ -4,8 +4,9 @@
 
 The solver, which was written apart from the generator, tells the true options of every item from the facts of the
 picture and the English text. Then a reader without pictures answers: a classifier of n-grams that has learned from the
-items of another seed. At last four readers of attributes, who see the picture and do not think, tell which forms are
-look-ups of attributes.
+items of another seed. A reader who has drawn public scenes takes the answer of the nearest picture with the same
+question, for items of a secret seed. At last four readers of attributes, who see the picture and do not think, tell
+which forms are look-ups of attributes.
 """
 
 from __future__ import annotations
@@ -15,19 +16,24 @@ import sys
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.bloom.attribute_readers import credit_of
+from tests.bloom.nearest_picture import NearestPictureReader
 from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.rejects import RejectLog
-from vcrgen.bloom.scenes.generator import generate_scene_items
+from vcrgen.bloom.scenes.generator import generate_scene_items, scene_options
 from vcrgen.bloom.scenes.solver import true_options
 from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
 from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, item_of
 from vcrgen.data.tasks.text_reader import ReaderFigure, read_without_pictures
 from vcrgen.samples.pairs import scene_and_facts
+
+PUBLIC_SCENES = 3_600
+SECRET_ITEMS, SECRET_SEED = 600, 1 << 200
 
 Found = list[tuple[int, list[dict[str, Any]]]]
 
@@ -79,6 +85,10 @@ def main() -> None:
     print(f"exactly one true option, and it is the key: {one:,}")
     training = as_items(generated(arguments.training, arguments.seed + 1, RejectLog()))
     print_reader(read_without_pictures(as_items(found), training=training))
+    public = generated(2 * PUBLIC_SCENES, 0, RejectLog())[:PUBLIC_SCENES]
+    secret = list(generate_scene_items(scene_options(SECRET_ITEMS, SECRET_SEED), RejectLog()))
+    nearest = NearestPictureReader(public).credits(secret)
+    print(f"answer of the nearest of {len(public):,} public pictures with the same question: {fmean(nearest):.3f}")
     print("four readers of attributes:")
     for category, credits in sorted(looked_up.items()):
         print(f"  {sum(credits) / len(credits):.3f} {category}")

@@ -2218,6 +2218,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "hidden",
+        "pictures of which nothing is said",
+        "if not options.not_in and not options.public_pictures:",
+        "if not options.not_in and not options.items:",
+        "tests/hidden/test_private_source.py",
+    ),
+    M(
+        "leaderboard",
+        "sets that can be copied lead",
+        "key=lambda entry: entry[1].is_copied",
+        "key=lambda entry: not entry[1].is_copied",
+        "tests/leaderboard/test_question_sets.py",
+    ),
+    M(
+        "hidden",
         "built-in questions of a small seed",
         'int(built["seed"]) < MIN_PRIVATE_SEED',
         'int(built["seed"]) < 0',

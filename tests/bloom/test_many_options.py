@@ -205,7 +205,7 @@ def test_exports_come_back(data: Path, run: Run, form: str) -> None:
 def test_hidden_sets_turn_all_options(data: Path, tmp_path: Path) -> None:
     (tmp_path / "k").write_text("2a" * 32)  # with some secrets a letter is the key of none of 60 items
     (tmp_path / "k").chmod(0o600)
-    options = HiddenOptions(config=BuildConfig(), items=60)
+    options = HiddenOptions(config=BuildConfig(), items=60, public_pictures=True)
     found = make_hidden_mcq(open_task_dataset(data), options, out=tmp_path / "h", secret_file=tmp_path / "k")
     secret, _ = load_secret(tmp_path / "k", create=False)
     assert [check.detail for check in verify(tmp_path / "h", secret=secret) if not check.ok] == []

@@ -39,7 +39,7 @@ def manifest(folder: Path, **changes: Any) -> dict[str, Any]:
         "canary": "c",
         "nonce": "0" * 32,
         "fingerprint": "f",
-        "signature": "vcrgen:0|lang:en",
+        "signature": "vcrgen:0|lang:en|pictures:compared",
         "files": hashes,
         "public": "0" * 64,
         "seal": "1" * 64,
@@ -83,7 +83,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(KeyManifest) if f.name not in ("version", "seal")])
 def test_the_commitment_is_to_everything_but_the_seal(put: Put, name: str) -> None:
     values = manifest(put())
-    other = {"files": {ANSWERS: "0" * 64, REPORT: "0" * 64}, "items": 2, "signature": "vcrgen:1"}.get(name, "other")
+    other = {"files": {ANSWERS: "0" * 64, REPORT: "0" * 64}, "items": 2, "signature": "vcrgen:1|pictures:public"}.get(
+        name, "other"
+    )
     key, changed = KeyManifest(**values), KeyManifest(**values | {name: other})
     assert key.commitment != changed.commitment
     assert key.commitment == KeyManifest(**values | {"seal": "2" * 64}).commitment
@@ -107,6 +109,8 @@ def test_the_commitment_is_to_everything_but_the_seal(put: Put, name: str) -> No
         {"public": "\ud800"},
         {"canary": "\udfff"},
         {"signature": "no signature"},
+        {"signature": "vcrgen:0"},
+        {"signature": "vcrgen:0|pictures:stolen"},
         {"signature": 5},
         {"signature": ["vcrgen:0"]},
         {"files": {}},

@@ -176,7 +176,7 @@ def divided_key(path: Path) -> None:
         nonce="0",
         fingerprint="f",
         public="",
-        signature="vcrgen:0|lang:en",
+        signature="vcrgen:0|lang:en|pictures:compared",
         files=hashes,
     )
     (path / KEY_FILE).write_text(json.dumps(asdict(key)), "utf-8")

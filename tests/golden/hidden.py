@@ -106,6 +106,7 @@ def hidden_forms(bench: Bench) -> Any:
 
     def make(out: Path) -> None:
         words = ("--items", 6, "--forms", 2, "--fonts", "lato", "--column", "id=id", "--reuse-secret")
+        words += ("--public-pictures",)
         bench.run("hidden", bench.pairs("en"), "--out", out, "--secret-file", secret_file(bench), *words)
 
     out = bench.once("hidden-forms", make)

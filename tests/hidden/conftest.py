@@ -93,6 +93,7 @@ def make(secret_file: Path) -> Make:
         # One secret makes the sets of all tests.
         values = {"items": 6, "fonts": FONTS, "reuse_secret": True, "cover": "rows"} | options
         values["private_source"] = str(source).startswith("samples")
+        values.setdefault("public_pictures", not values["private_source"])
         return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, listener=listener)
 
     return call

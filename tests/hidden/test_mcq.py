@@ -25,7 +25,7 @@ ITEMS = 24
 
 def hide(source: Path, out: Path, secret: Path, **options: Any) -> None:
     config = load_build_config(None, {"source": str(source)})
-    chosen = HiddenOptions(config=config, **({"items": ITEMS} | options))
+    chosen = HiddenOptions(config=config, **({"items": ITEMS, "public_pictures": True} | options))
     make_hidden_mcq(open_task_dataset(source), chosen, out=out, secret_file=secret)
 
 
@@ -201,7 +201,17 @@ def test_what_cannot_be_hidden_is_a_sentence(hidden: Path, tmp_path: Path) -> No
 
 
 def test_by_command(hidden: Path, run: Callable[..., tuple[int, str, str]]) -> None:
-    words = ["hidden", str(hidden / "source"), "--items", "8", "--out", "set", "--secret-file", "new.key"]
+    words = [
+        "hidden",
+        str(hidden / "source"),
+        "--items",
+        "8",
+        "--public-pictures",
+        "--out",
+        "set",
+        "--secret-file",
+        "new.key",
+    ]
     code, out, err = run(*words)
     assert code == 0 and "8 items about" in out and "A new secret is in new.key" in err
     code, out, _ = run("hidden", "verify", "set", "--secret-file", "new.key")
@@ -224,7 +234,7 @@ def test_interrupted_it_begins_anew(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("vcrgen.hidden.mcq.make_hidden_mcq", stop)
-    code, _, err = run("hidden", str(hidden / "source"), "--out", "anew", "--secret-file", "s.key")
+    code, _, err = run("hidden", str(hidden / "source"), "--public-pictures", "--out", "anew", "--secret-file", "s.key")
     assert code == 130 and err == "Interrupted. Nothing is half written; the command begins anew next time.\n"
 
 

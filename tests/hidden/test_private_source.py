@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.hidden.conftest import samples_of, write_pairs
 from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.scenes.generator import build_scene_set
 from vcrgen.builder.options import load_build_config
 from vcrgen.core.errors import ConfigError
+from vcrgen.data.key import read_key
 from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden import HiddenOptions, make_hidden, verify
 from vcrgen.hidden.mcq import make_hidden_mcq
@@ -76,6 +78,8 @@ def test_built_in_questions_need_the_secret(run: Run, answers: Answers, tmp_path
     found = [BUILT_IN_QUESTION.fullmatch(answer["source_id"]) for answer in answers(Path("set"))]
     assert len(found) == 23 and all(match and int(match[1]) > 1 << 128 for match in found)
     assert check(Path("set")).ok and "drawn from the secret" in check(Path("set")).detail
+    note = "answers can be taken from public ones"
+    assert note in " ".join(out.split()) and note in Path("set/public/README.md").read_text("utf-8")
     assert not list(Path().glob(".vcrgen-*"))
     code, out, _ = run(*SCENES, "--out", "set")
     assert code == 0 and "was complete already" in out
@@ -83,6 +87,40 @@ def test_built_in_questions_need_the_secret(run: Run, answers: Answers, tmp_path
     seed = str(int(next(match[1] for match in found if match)) // 10**6)
     shown = "".join(file.read_text("utf-8") for file in Path("set/public").glob("*.*"))
     assert secret not in shown and seed[:12] not in shown
+
+
+def test_pictures_that_may_be_public_are_named(run: Run, tmp_path: Path) -> None:
+    """Neither pairs nor questions without a word about their pictures; the card, and the key for boards, say what."""
+    write_pairs(Path("pairs.parquet"), samples_of(range(8)))
+    write_pairs(Path("known.parquet"), samples_of(range(90, 93)))
+    pairs = ("hidden", "pairs.parquet", "--items", 2, "--fonts", "lato", "--cover", "rows", "--reuse-secret")
+    build_scene_set(BloomSceneOptions(items=23, seed=7), Path("own"))
+    manifest = Path("own/manifest.json")
+    manifest.write_text(manifest.read_text("utf-8").replace("scenes-", "own-"), "utf-8")
+    questions = ("hidden", "own", "--items", 5, "--reuse-secret")
+    for words in (pairs, questions):
+        code, _, err = run(*words, "--out", "set", "--secret-file", "s.key")
+        assert (
+            code == 2 and "with --not-in, or give --public-pictures, which the set's" in err and "Traceback" not in err
+        )
+        assert not Path("s.key").exists() and not Path("set").exists()
+    for number, (words, more, pictures) in enumerate(
+        (
+            (pairs, ("--not-in", "known.parquet", "--public-pictures"), "public"),
+            (pairs, ("--not-in", "known.parquet"), "compared"),
+            (questions, ("--public-pictures",), "public"),
+        )
+    ):
+        out = Path(f"set-{number}")
+        code, printed, err = run(*words, *more, "--out", out, "--secret-file", "s.key")
+        assert code == 0, err
+        card = " ".join((out / "public/README.md").read_text("utf-8").split())
+        said = "Pictures that may be public: they were compared with no others."
+        assert (said in card) == (said in " ".join(printed.split())) == (pictures == "public")
+        assert read_key(out / "key").pictures == pictures
+        assert f'"pictures": "{pictures}"' in (out / "public/manifest.json").read_text("utf-8")
+        failed = {check.name for check in verify(out) if check.ok is False}
+        assert failed <= {CHECK}  # the pairs of this test are built-in ones
 
 
 def test_own_pairs_are_not_drawn_from_the_secret(make: Callable[..., Any], tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def write_key(world: Any, folder: Path) -> Path:
         nonce="0",
         fingerprint="f",
         public="",
-        signature="vcrgen:0|lang:en",
+        signature="vcrgen:0|lang:en|pictures:compared",
         files={name: sha256_file(folder / name) for name in (ANSWERS, REPORT)},
     )
     (folder / KEY_FILE).write_text(json.dumps({name: getattr(key, name) for name in key.__slots__}))

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.leaderboard.board import Board
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.key import PUBLIC_NOTE, SCENES_NOTE
+from vcrgen.leaderboard.board import Board, check_overall
 from vcrgen.leaderboard.new_board import describe_set, init_board
 from vcrgen.leaderboard.scoring import check_file, fingerprint, score_file
 from vcrgen.leaderboard.settings import Settings
@@ -21,6 +23,7 @@ from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.comparisons import compare_models, public_hidden_gaps
 from vcrgen.leaderboard.store.models import model_page
 from vcrgen.leaderboard.store.reader import BoardReader
+from vcrgen.leaderboard.store.schema import sets
 from vcrgen.leaderboard.store.sets import change_set, register_set
 from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.scorer.options import ScoreOptions
@@ -122,6 +125,37 @@ def test_models_are_ranked_on_a_question_set(
         "lifecycle",
         "settled_by_pixels",
     }
+
+
+def test_a_set_of_drawn_scenes_says_so_and_leads_no_ranking(board: Board, questions: Path) -> None:
+    """It stands last among the tables, in no overall score, and says that answers can be taken from public scenes."""
+    drawn = describe_set("drawn", questions)
+    drawn = dataclasses.replace(drawn, hidden=True, signature=f"{drawn.signature}|pictures:drawn")
+    other_key = drawn.signature.replace("data:", "data:other").replace(":drawn", ":public")
+    public = dataclasses.replace(drawn, name="photos", signature=other_key)
+    with board.writing() as connection:
+        names_before = [test_set.name for test_set in board.sets]
+        change_set(
+            connection, dataclasses.replace(board.sets[0], signature=f"{board.sets[0].signature}|pictures:drawn")
+        )
+        connection.execute(sets.update().values(number=sets.c.number + 2))
+        for number, test_set in enumerate((drawn, public)):
+            register_set(connection, test_set)
+            connection.execute(sets.update().where(sets.c.name == test_set.name).values(number=number))
+    with board.reading() as connection:
+        reader = BoardReader(board.settings, connection)
+        tables = {table.track.set: table for table in reader.tables()}
+        pages = Pages(reader.site(live=True))
+        told = {name: pages.board(table) for name, table in tables.items()}
+        exported = export(list(tables.values()), "md")
+    assert list(tables) == ["photos", *names_before, "drawn"]
+    assert "drawn scenes</span>" in told["drawn"] and SCENES_NOTE.split(":")[1] in told["drawn"]
+    assert "public pictures</span>" in told["photos"] and PUBLIC_NOTE.split(":")[1] in told["photos"]
+    assert SCENES_NOTE not in told[names_before[0]]  # a set of pairs, which nobody can rebuild
+    assert SCENES_NOTE.split(".")[0] in exported
+    named = dataclasses.replace(board, settings=board.settings.model_copy(update={"overall": ("drawn",)}))
+    with pytest.raises(ConfigError, match="overall names 'drawn', whose answers can be taken from public questions"):
+        check_overall(named, named.sets)
 
 
 def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def write_key(folder: Path, items: list[Any], **changes: Any) -> None:
         "canary": "c",
         "nonce": "0",
         "fingerprint": "f",
-        "signature": "vcrgen:0|lang:en",
+        "signature": "vcrgen:0|lang:en|pictures:compared",
         "files": hashes,
         "public": "",
         "seal": "",

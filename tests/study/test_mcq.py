@@ -388,7 +388,7 @@ def test_without_pictures_there_are_no_causes(make_mcq: Callable[..., StudyStore
 def test_a_hidden_question_set_by_its_key(
     make_mcq: Callable[..., StudyStore], questions: Path, tmp_path: Path, typing: Any
 ) -> None:
-    options = HiddenOptions(config=BuildConfig(source=str(questions)), items=6)
+    options = HiddenOptions(config=BuildConfig(source=str(questions)), items=6, public_pictures=True)
     make_hidden_mcq(open_task_dataset(questions), options, out=tmp_path / "hidden", secret_file=tmp_path / "secret.key")
     store = make_mcq(tmp_path / "hidden")
     design, items = look(store, read_design, read_items)

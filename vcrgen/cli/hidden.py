@@ -50,9 +50,9 @@ hidden = add_group(
     "hidden",
     cls=_MakeByDefault,
     epilog=examples(
-        "vcrgen hidden pairs.parquet --lang zh --items 100 --out hidden-2026 --secret-file secret.key",
+        "vcrgen hidden pairs.parquet --lang zh --out hidden-2026 --secret-file secret.key --not-in data/my-vcr",
         "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
-        "vcrgen hidden data/my-bloom --items 200 --out hidden-bloom --secret-file bloom.key",
+        "vcrgen hidden data/my-bloom --items 200 --public-pictures --out hidden-bloom --secret-file bloom.key",
         "vcrgen hidden scenes --items 200 --private-source --out hidden-scenes --secret-file scenes.key",
         "vcrgen hidden verify hidden-2026 --secret-file secret.key",
         "vcrgen hidden probe hidden-2026 --against public-pairs.parquet",
@@ -63,8 +63,8 @@ hidden = add_group(
 
 @hidden.command(
     epilog=examples(
-        "vcrgen hidden make pairs.parquet --items 100 --out hidden-2026 --secret-file secret.key",
-        "vcrgen hidden make pairs.parquet --out forms --secret-file secret.key --fonts lato,carlito --same-pairs 5",
+        "vcrgen hidden make pairs.parquet --items 100 --out hidden-2026 --secret-file secret.key --not-in data/my-vcr",
+        "vcrgen hidden make pairs.parquet --out forms --secret-file secret.key --same-pairs 5 --not-in ORG/NAME",
     )
 )
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
@@ -81,6 +81,7 @@ def make(
     resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
     """
     from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.data.key import read_key
     from vcrgen.data.tasks.opening import is_mcq_dataset, open_task_dataset
     from vcrgen.hidden import make_hidden
     from vcrgen.hidden.mcq import make_hidden_mcq
@@ -114,17 +115,13 @@ def make(
         console.out.print(
             f"[bold]{escape(str(public))}[/] for participants, [bold]{escape(str(key))}[/] to keep.", soft_wrap=True
         )
+    if note := read_key(result.keys[0]).pictures.note(mcq=questions):
+        console.out.print(note, soft_wrap=True)
     if questions:
         _print_questions(result.report)
     else:
         console.say(f"Source {escape(result.source)}", highlight=False)
         _print_report(result.report)
-        if not settings.not_in:
-            console.out.print(
-                "The pairs were compared with no other ones. Name public data that they could be from with --not-in: "
-                "whoever finds a picture there has its caption.",
-                soft_wrap=True,
-            )
     console.say_next("Check it", "vcrgen", "hidden", "verify", out, "--secret-file", secret_file)
 
 
@@ -132,10 +129,10 @@ def make(
 def _scenes(options: HiddenOptions, *, out: Path, secret_file: Path) -> Iterator[Path]:
     """Yield a folder with built-in questions that are drawn from the secret; it is removed after the block."""
     from vcrgen.bloom.scenes.generator import build_scene_set, scene_options
-    from vcrgen.hidden.run import check_private
+    from vcrgen.hidden.run import source_of_pictures
     from vcrgen.hidden.secret import open_secret
 
-    check_private(True, options, what="Built-in questions", give="a set")
+    source_of_pictures(True, options, what="Built-in questions", give="a set")
     secret, _ = open_secret(secret_file, out)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".vcrgen-") as folder:

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from vcrgen.core.files import canonical_json, sha256_file
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
 
-VERSION = "vcrgen-hidden-2"
+VERSION = "vcrgen-hidden-3"
 HIDDEN_MODE = "mixed"  # of every question; the modes of its spans are in the key
 HIDDEN_VIEWS = (View.STACKED, View.TEI)
 # The splits of a hidden set, in the field `part` of the key: scored during the open phase, or at the end.
@@ -28,6 +29,29 @@ FEEDBACK, FINAL = HIDDEN_SPLITS = ("feedback", "final")
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20
+PUBLIC_NOTE = (
+    "Pictures that may be public: they were compared with no others. Whoever finds one finds what is written about it, "
+    "so a score may be that of a search."
+)
+SCENES_NOTE = (
+    "Drawn scenes: answers can be taken from public ones. Whoever draws 3,600 public scenes, and takes the answer of "
+    "the nearest picture with the same question, is right in 51 % of the items; chance is 25 %. So this set leads no "
+    "ranking."
+)
+
+
+class Pictures(StrEnum):
+    """The source of a hidden set's pictures: a fact of its signature and its public part."""
+
+    COMPARED = "compared"  # none is in the data of --not-in
+    PUBLIC = "public"  # they may be
+    DRAWN = "drawn"  # built-in, and drawn from the secret
+
+    def note(self, *, mcq: bool) -> str:
+        """What the pictures of such a set give away; "" if nothing is known."""
+        if self is Pictures.PUBLIC:
+            return PUBLIC_NOTE
+        return SCENES_NOTE if mcq and self is Pictures.DRAWN else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +86,13 @@ class KeyManifest:
         if not isinstance(self.files, Mapping) or set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
             raise ValueError("not the description of a key")
         "".join(texts).encode()  # raises where one is no text, or holds half a character, which cannot be hashed
-        Signature.parse(self.signature)
+        if Signature.parse(self.signature).facts.get("pictures") not in list(Pictures):
+            raise ValueError("not the signature of a key")
+
+    @property
+    def pictures(self) -> Pictures:
+        """The source of the set's pictures."""
+        return Pictures(Signature.parse(self.signature).facts["pictures"])
 
     @property
     def values(self) -> dict[str, Any]:
@@ -78,6 +108,11 @@ class KeyManifest:
     def commitment(self) -> str:
         """SHA-256 in hex that stands in the public part."""
         return hashlib.sha256(self.sealed).hexdigest()
+
+
+def note_of(facts: Mapping[str, str], *, mcq: bool) -> str:
+    """What the pictures of a set give away, by the facts of a signature; "" for most sets."""
+    return Pictures(facts["pictures"]).note(mcq=mcq) if "pictures" in facts else ""
 
 
 def is_key(folder: Path) -> bool:

@@ -34,13 +34,13 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener
 from vcrgen.core.signature import Signature
 from vcrgen.data.canary import LINE
-from vcrgen.data.key import FEEDBACK, FINAL, HIDDEN_SPLITS, REPORT, VERSION
+from vcrgen.data.key import FEEDBACK, FINAL, HIDDEN_SPLITS, REPORT, VERSION, Pictures
 from vcrgen.data.reader import Dataset
 from vcrgen.data.tables import image_bytes
 from vcrgen.data.tasks.bloom import LETTERS, SCENE_MAKER, TASK, ChoiceItem, item_of, languages_of
 from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.public import MAX_PIXELS, MCQ_FOLDERS, PublicFormat, image_name, is_complete, stamp, write_set
-from vcrgen.hidden.run import HiddenResult, check_private
+from vcrgen.hidden.run import HiddenResult, source_of_pictures
 from vcrgen.hidden.secret import Secret, check_unused, open_secret, remember_set
 
 _PAIR_OPTIONS = ("forms", "same_pairs", "fonts", "not_in")  # of hidden sets of pairs only
@@ -61,14 +61,20 @@ def make_hidden_mcq(
     if dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden set already.")
     built = dataset.built.config
-    check_private(str(built.get("maker", "")).startswith(SCENE_MAKER), options, what="Built-in questions", give="a set")
+    scenes = str(built.get("maker", "")).startswith(SCENE_MAKER)
+    pictures = source_of_pictures(scenes, options, what="Built-in questions", give="a set")
     if options.private_source and int(built["seed"]) < MIN_PRIVATE_SEED:
         raise ConfigError(
             f"{dataset} is of the seed {built['seed']}, which can be guessed; give `scenes` instead, which are drawn "
             "from the secret."
         )
     secret, created = open_secret(secret_file, out)
-    facts = {"set": dataset.identity, **options.model_dump(include={"items", "feedback"}), "version": VERSION}
+    facts = {
+        "set": dataset.identity,
+        **options.model_dump(include={"items", "feedback"}),
+        "version": VERSION,
+        "pictures": pictures,
+    }
     fingerprint = secret.seal(canonical_json(facts).encode())[:32]
     was_complete = is_complete(out, [out], fingerprint)
     if not was_complete:
@@ -76,7 +82,7 @@ def make_hidden_mcq(
             check_unused(secret_file, fingerprint)
         with output_errors(out), new_folder(out) as folder:
             folder.chmod(0o700)  # it holds answers, also after a kill
-            _write(folder, dataset, options, secret, fingerprint, listener or ProgressListener())
+            _write(folder, dataset, options, pictures, secret, fingerprint, listener or ProgressListener())
             if not options.reuse_secret:
                 remember_set(secret_file, fingerprint)
             folder.chmod(0o755)
@@ -92,7 +98,13 @@ def make_hidden_mcq(
 
 
 def _write(
-    folder: Path, dataset: Dataset, options: HiddenOptions, secret: Secret, fingerprint: str, listener: ProgressListener
+    folder: Path,
+    dataset: Dataset,
+    options: HiddenOptions,
+    pictures: Pictures,
+    secret: Secret,
+    fingerprint: str,
+    listener: ProgressListener,
 ) -> None:
     public, key = folder / "public", folder / "key"
     (public / "image").mkdir(parents=True)
@@ -112,7 +124,8 @@ def _write(
         "positions": Counter(item["answer"] for item in answers),
         "pictures": len({item["picture"] for item in answers}),
     }
-    signature = Signature({**dataset.built.signature.facts, "vcrgen": version("vcrgen"), "set": VERSION})
+    facts = {"vcrgen": version("vcrgen"), "set": VERSION, "pictures": pictures.value}
+    signature = Signature({**dataset.built.signature.facts, **facts})
     write_set(
         public,
         key,
@@ -124,6 +137,7 @@ def _write(
         fingerprint=fingerprint,
         signature=signature,
         canary=canary,
+        pictures=pictures,
         task=TASK,
         languages=list(languages_of(dataset)),
     )

@@ -43,6 +43,11 @@ class HiddenOptions(Options):
         "Draw built-in pairs (samples) or questions (scenes) from the secret: only its owner can rebuild them.",
         names="--private-source",
     )
+    public_pictures: bool = option(
+        False,
+        "Take pictures that may be public, without --not-in; the set's card and boards say so.",
+        names="--public-pictures",
+    )
     reuse_secret: bool = option(False, "Take a secret that has made another set already.", names="--reuse-secret")
 
     @field_validator("cover")

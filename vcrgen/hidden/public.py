@@ -3,7 +3,7 @@
     public/metadata.jsonl       a row an item, sorted by its random id
     public/stacked_image/ID.png VI+TEI
     public/only_it_image/ID.png TEI only
-    public/manifest.json        version, language, number of items, canary, commitment to the key
+    public/manifest.json        version, language, number of items, kind of pictures, canary, commitment to the key
     public/croissant.json       the same facts for tools
     public/README.md
 
@@ -29,7 +29,7 @@ from vcrgen.core.errors import HiddenSetError, OutputError
 from vcrgen.core.files import canonical_json, indented_json, sha256_file, write_json, write_text
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.signature import Signature
-from vcrgen.data.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.data.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, Pictures, is_key, read_key
 from vcrgen.data.manifest import MANIFEST
 from vcrgen.data.schema import STRING
 from vcrgen.data.tables import METADATA
@@ -64,12 +64,13 @@ class PublicFormat:
     question_row: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]  # of an item of the key or a row
     title: Callable[[Mapping[str, Any]], str]  # first paragraphs of the README, of a manifest
 
-    def manifest(self, *, items: int, canary: str, commitment: str, **facts: Any) -> dict[str, Any]:
+    def manifest(self, *, items: int, canary: str, commitment: str, pictures: str, **facts: Any) -> dict[str, Any]:
         """Content of ``manifest.json``; ``commitment`` is that of the key."""
         return {
             "version": VERSION,
             "items": items,
             "views": list(self.folders),
+            "pictures": str(pictures),
             "canary": canary,
             "commitment": commitment,
             **facts,
@@ -88,7 +89,8 @@ class PublicFormat:
 
     def readme(self, manifest: Mapping[str, Any]) -> str:
         """Text of ``README.md``, the same for every set."""
-        return f"""{self.title(manifest)}
+        note = Pictures(manifest["pictures"]).note(mcq=self.folders == MCQ_FOLDERS)
+        return f"""{self.title(manifest)}{note and f"{chr(10)}{note}{chr(10)}"}
 ```python
 from datasets import load_dataset
 
@@ -146,10 +148,11 @@ def write_set(
     fingerprint: str,
     signature: Signature,
     canary: str,
+    pictures: Pictures,
     **facts: Any,
 ) -> None:
     """Write the key, and the public part except for the images, which exist."""
-    manifest = form.manifest(items=len(answers), canary=canary, commitment="", **facts)
+    manifest = form.manifest(items=len(answers), canary=canary, commitment="", pictures=pictures, **facts)
     write_text(public / METADATA, form.questions_text(answers, manifest))
     write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
     write_json(key / REPORT, report)

@@ -29,7 +29,7 @@ from vcrgen.core.ledger import Ledger
 from vcrgen.core.progress import ProgressListener
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import DiskFolder
-from vcrgen.data.key import REPORT, VERSION
+from vcrgen.data.key import REPORT, VERSION, Pictures
 from vcrgen.hidden.earlier import add_part, find_earlier_sets, part_digest
 from vcrgen.hidden.forms import FormBuilder, FormItem
 from vcrgen.hidden.options import HiddenOptions
@@ -93,8 +93,12 @@ def default_fonts(lang: str) -> tuple[str, ...]:
     return tuple(name for name in text_faces(lang) if not font_registry()[name].fetched)
 
 
-def check_private(built_in: bool, options: HiddenOptions, *, what: str, give: str) -> None:
-    """Refuse, with a ConfigError, a built-in source that is public, or to draw another source from the secret."""
+def source_of_pictures(built_in: bool, options: HiddenOptions, *, what: str, give: str) -> Pictures:
+    """Tell where the pictures of a set are from.
+
+    Raises:
+        ConfigError: A built-in source is public, another source is to be drawn from the secret, or nothing is said.
+    """
     if built_in and not options.private_source:
         raise ConfigError(
             f"{what} are public: whoever has vcrgen can rebuild them, and every answer with them. Give {give} of your "
@@ -105,6 +109,14 @@ def check_private(built_in: bool, options: HiddenOptions, *, what: str, give: st
             f"--private-source draws the built-in pairs (`samples`) or questions (`scenes`) from the secret; "
             f"{options.config.source} is another source, so leave it out."
         )
+    if built_in:
+        return Pictures.DRAWN
+    if not options.not_in and not options.public_pictures:
+        raise ConfigError(
+            "Whoever finds a picture of a hidden set finds what is written about it; name public data that the "
+            "pictures could be from with --not-in, or give --public-pictures, which the set's card and boards show."
+        )
+    return Pictures.PUBLIC if options.public_pictures else Pictures.COMPARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +124,7 @@ class _Sources:
     """What a set is made of and compared with."""
 
     pairs: Source
+    pictures: Pictures
     fonts: list[tuple[str, str]]  # names, each with the digest of its file and the number of its face
     earlier: list[Path]  # public parts and keys of earlier sets
     references: list[tuple[str, Source, BuildConfig]]  # public pairs: the split, its pairs, how they are read
@@ -121,7 +134,7 @@ def _open_sources(options: HiddenOptions) -> _Sources:
     """Open everything that a set is made of, so that a mistake is found before a secret is made."""
     config = options.config
     pairs = open_source(config)
-    check_private(isinstance(pairs, SampleSource), options, what="Built-in pairs", give="pairs")
+    pictures = source_of_pictures(isinstance(pairs, SampleSource), options, what="Built-in pairs", give="pairs")
     check_columns(pairs, config)
     faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(config.lang)]
     parts_by_name = {name: find_earlier_sets(name) for name in options.not_in}
@@ -129,6 +142,7 @@ def _open_sources(options: HiddenOptions) -> _Sources:
     public_configs = [load_build_config(None, {"source": name, "lang": config.lang}) for name in public]
     return _Sources(
         pairs=pairs,
+        pictures=pictures,
         fonts=[(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces],
         earlier=[part for parts in parts_by_name.values() for part in parts],
         references=[
@@ -155,6 +169,7 @@ class _Run:
         self._options, self._config, self._secret = options, options.config, secret
         self._out, self._work, self._place, self._listener = out, out / WORK, place, listener
         self._fonts, self._earlier, self._references = sources.fonts, sources.earlier, sources.references
+        self._pictures = sources.pictures
         self._compared: list[dict[str, Any]] = []  # every reference with the number of its pairs
         self._partitions = sources.pairs.partitions()
         self._source = sources.pairs
@@ -275,6 +290,7 @@ class _Run:
                 fingerprint=self._fingerprint,
                 signature=self._signature,
                 canary=self._builder.canary(form),
+                pictures=self._pictures,
                 language=language,
             )
 
@@ -311,6 +327,7 @@ class _Run:
             "cover": ",".join(covers),
             "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),
+            "pictures": self._pictures.value,
         }
         facts |= {"bits": acceptance.name} if acceptance else {}
         return Signature(facts | ({"drawing": PATTERN_RULES} if config.cover != ROWS else {}))
@@ -330,7 +347,6 @@ class _Run:
             "not_in": [[asdict(partition) for partition in source.partitions()] for _, source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
             "versions": byte_versions(),
-            **({"private_source": True} if self._options.private_source else {}),
         }
 
     def _plan(self) -> dict[str, Any]:

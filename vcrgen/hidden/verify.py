@@ -22,7 +22,7 @@ from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.records import Mode
 from vcrgen.data.canary import is_canary
-from vcrgen.data.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
+from vcrgen.data.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, Pictures, is_key, read_answers, read_key
 from vcrgen.data.manifest import MANIFEST, check_task
 from vcrgen.data.tables import METADATA
 from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
@@ -178,11 +178,12 @@ def _check_names(public: Path, form: PublicFormat) -> None:
 
 def _check_description(public: Path, form: PublicFormat) -> None:
     manifest = _read_manifest(public)
-    fields = {name: manifest[name] for name in (*form.facts, "items", "canary", "commitment")}
+    fields = {name: manifest[name] for name in (*form.facts, "items", "canary", "commitment", "pictures")}
     if form is PAIR_FORMAT:
         fail_if(fields["language"] not in LANGUAGES, "the language is not known")
     else:
         check_task(fields["task"], fields["languages"])
+    fail_if(fields["pictures"] not in list(Pictures), "the source of the pictures is not known")
     fail_if(not is_canary(fields["canary"]), "the canary is not of its form")
     fail_if(not COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
     fail_if(manifest != form.manifest(**fields), "the manifest says more or less than it should")
@@ -279,6 +280,7 @@ def _check_commitment(public: Path, key_folder: Path) -> None:
     key = read_key(key_folder)
     fail_if(key.commitment != _read_manifest(public)["commitment"], "the key is not the one that was committed to")
     fail_if(key.canary != _read_manifest(public)["canary"], "the key has another canary")
+    fail_if(key.pictures != _read_manifest(public)["pictures"], "the key names another source of the pictures")
 
 
 def _check_permissions(public: Path, key_folder: Path) -> None:

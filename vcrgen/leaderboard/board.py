@@ -91,7 +91,7 @@ def open_unapplied(folder: Path) -> Board:
 
 
 def check_overall(board: Board, sets: Sequence[TestSet]) -> None:
-    """Refuse, with a ConfigError, an overall score over a set that the board does not have."""
+    """Refuse, with a ConfigError, an overall score over a set that the board does not have, or that is copied."""
     names = [test_set.name for test_set in sets]
     for name in board.settings.overall:
         if name not in names:
@@ -99,6 +99,13 @@ def check_overall(board: Board, sets: Sequence[TestSet]) -> None:
                 f"{board.folder / FILE}: overall names {name[:40]!r}, which is no set of the board; it has "
                 f"{', '.join(names)}."
             )
+    if copied := next(
+        (test_set.name for test_set in sets if test_set.is_copied and test_set.name in board.settings.overall), ""
+    ):
+        raise ConfigError(
+            f"{board.folder / FILE}: overall names {copied!r}, whose answers can be taken from public questions about "
+            "drawn scenes; leave it out."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class Track:
     step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
+    pictures: str = ""  # their source, of a hidden set
     settled_by_pixels: bool = False  # as the template baseline says, or else as its covers are white rows
 
 

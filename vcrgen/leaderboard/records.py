@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from vcrgen.core.files import canonical_json
 from vcrgen.core.signature import Signature
-from vcrgen.data.key import FEEDBACK, FINAL
+from vcrgen.data.key import FEEDBACK, FINAL, Pictures
 from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
 from vcrgen.data.views import View
 from vcrgen.report.published.fields import Access
@@ -152,6 +152,16 @@ class TestSet:
         """The protocol by which the set is scored, which it keeps; None for the default of its task."""
         name = Signature.parse(self.signature).facts.get("protocol", "")
         return name.rpartition("-")[0] or None if self.task is VCR_TASK else None
+
+    @property
+    def pictures(self) -> str:
+        """The source of a hidden set's pictures; "" of another set."""
+        return Signature.parse(self.signature).facts.get("pictures", "")
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether answers can be taken from public questions: of hidden ones about drawn scenes."""
+        return self.task is not VCR_TASK and self.pictures == Pictures.DRAWN
 
     @property
     def shown(self) -> SplitSize:

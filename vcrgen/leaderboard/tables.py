@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from typing import Any
 
+from vcrgen.data.key import Pictures, note_of
 from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.data.views import View
@@ -39,7 +40,7 @@ SETTLED = (
     "Settled by pixels: the visible pixels alone tell most of the masked spans, without the picture and the rest of "
     "the caption. A score here does not show reading in context; compare it with the template baseline."
 )
-_WHERE_TRUE = ("humans", "pixels", "settled_by_pixels")  # fields of JSON that are left out otherwise
+_WHERE_TRUE = ("humans", "pictures", "pixels", "settled_by_pixels")  # fields of JSON that are left out otherwise
 _NOT_COMPARABLE = "Scores of different signatures cannot be compared; ranks hold within a signature."
 _BEFORE_FIGURES = (
     "kind",
@@ -59,6 +60,14 @@ _BEFORE_FIGURES = (
     "link",
     "received",
 )
+
+
+def cautions(track: Track) -> dict[str, str]:
+    """What scores in a table do not show: a sentence or two by a short name."""
+    settled = {"settled by pixels": SETTLED} if track.settled_by_pixels else {}
+    note = note_of({"pictures": track.pictures} if track.pictures else {}, mcq=track.task is not VCR_TASK)
+    names = {Pictures.PUBLIC: "public pictures", Pictures.DRAWN: "drawn scenes"}
+    return settled | ({names[Pictures(track.pictures)]: note} if note else {})
 
 
 def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
@@ -279,7 +288,7 @@ def _section(board: BoardTable) -> Section:
     signatures = [f"Signature {ranking.short}: {ranking.signature}." for ranking in board.rankings]
     return Section(
         title=f"{board.track.set}: {_where(board.track)}",
-        text=[*([SETTLED] if board.track.settled_by_pixels else []), *signatures],
+        text=[*cautions(board.track).values(), *signatures],
         tables=[*(_ranking(board, ranking) for ranking in board.rankings), *_unranked(board)],
         notes=[_NOT_COMPARABLE] if len(board.rankings) > 1 else (),
     )

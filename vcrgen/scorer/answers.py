@@ -211,7 +211,7 @@ def _hidden(folder: Path, mode: str | None, split: str | None, subset: Subset, b
         variants=(HIDDEN_MODE,),
         views=HIDDEN_VIEWS,
         segmenter=signature.facts.get("seg"),
-        facts={"data": key.commitment[:8]},
+        facts={"data": key.commitment[:8], "pictures": key.pictures.value},
         hidden=True,
     )
 

@@ -12,7 +12,8 @@ from typing import Any
 from vcrgen.core.errors import PredictionError, ScoreError
 from vcrgen.core.reading import encodable
 from vcrgen.core.signature import Signature
-from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.key import note_of
+from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
 from vcrgen.data.views import View
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key import BaseKey
@@ -215,6 +216,8 @@ class BaseScoringSession(ABC):
             yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
             yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
+        if note := note_of(self.key.facts, mcq=self.task is not VCR_TASK):
+            yield note
         if subset := self.key.facts.get("subset"):
             yield (
                 f"Scored on the subset {subset}: {len(self.key)} of {self.key.questions.total} questions. Scores of it "

@@ -289,7 +289,7 @@ def test_the_order_and_number_of_questions(questions: Path) -> None:
 def test_the_public_part_of_a_hidden_set_is_asked_with_likelihoods_too(
     predict: Run, run: Run, questions: Path, serve: Any, faults: Any
 ) -> None:
-    words = ["--items", 4, "--out", "hidden", "--secret-file", "secret.key"]
+    words = ["--items", 4, "--public-pictures", "--out", "hidden", "--secret-file", "secret.key"]
     code, _, err = run("hidden", questions, *words)
     assert code == 0, err
     server = serve(faults.with_likelihoods)

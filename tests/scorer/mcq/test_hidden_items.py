@@ -29,7 +29,7 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hidden-items")
     pictures = [{"bytes": png(f"#{90 + 9 * number:02x}4080"), "path": None} for number in range(8)]
     source = made_set(folder / "source", [row(number, image=pictures[number // 4]) for number in range(32)])
-    options = HiddenOptions(config=load_build_config(None, {"source": str(source)}), items=ITEMS)
+    options = HiddenOptions(config=load_build_config(None, {"source": str(source)}), items=ITEMS, public_pictures=True)
     make_hidden_mcq(open_task_dataset(source), options, out=folder / "set", secret_file=folder / "secret.key")
     return folder / "set"
 

@@ -12,7 +12,7 @@ from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
-from vcrgen.leaderboard.tables import SETTLED, human_table, pixel_table
+from vcrgen.leaderboard.tables import cautions, human_table, pixel_table
 from vcrgen.report import charts
 from vcrgen.report.escape import MAX_NAME
 from vcrgen.report.published.fields import MAX_LINK, Access, show_size
@@ -52,7 +52,7 @@ class Pages:
             ladder=tables.list_ladder(table, asked),
             charts_shown=tables.charts_of(ranked[0], track) if ranked else [],
             reported=tables.list_reported(table.reported, others),
-            settled=SETTLED if track.settled_by_pixels else "",
+            cautions=cautions(track),
             pixels=pixel_table(track.task, table.pixels) if table.pixels else None,
             humans=human_table(track.task, table.humans) if table.humans else None,
         )

@@ -167,13 +167,17 @@ class BoardReader:
             step=set_rounding_step(test_set),
             lifecycle=test_set.lifecycle,
             task=test_set.task,
+            pictures=test_set.pictures,
             settled_by_pixels=test_set.white_rows if pixels is None else pixels.settles,
         )
 
     def tracks(self) -> list[Track]:
-        """All tables: those with models, and VI+TEI of every mode of a set without."""
+        """All tables: those with models, and VI+TEI of every mode of a set without; the first one is the board's index.
+
+        Sets whose answers can be taken from public questions come last.
+        """
         tracks = []
-        for name, test_set in self.sets.items():
+        for name, test_set in sorted(self.sets.items(), key=lambda entry: entry[1].is_copied):
             modes = test_set.modes or (NO_MODE,)
             places: set[tuple[str, View]] = {(mode, test_set.lifecycle.view) for mode in modes}
             places |= {*self.ranked(name).by_track}

@@ -41,7 +41,7 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
             raise AnswerError(f"{folder} is the key of a hidden set, which has no splits.")
         described = read_key(folder)
         items, languages = _collected(folder, _hidden_items(folder, described)), described.language.split("+")
-        dataset, facts = None, {"data": described.commitment[:8]}
+        dataset, facts = None, {"data": described.commitment[:8], "pictures": described.pictures.value}
     else:
         dataset = open_task_dataset(data)
         if dataset.is_hidden:
