@@ -41,7 +41,7 @@ from bench_build import repeat_pairs
 from vcrgen.builder import run
 from vcrgen.builder.options import parse_splits
 from vcrgen.builder.records import KEY_DTYPE
-from vcrgen.builder.run import _shard_worker, build
+from vcrgen.builder.run import _load_worker, build
 from vcrgen.builder.splits import assign
 from vcrgen.core.progress import ProgressListener
 
@@ -66,7 +66,7 @@ class Clock(ProgressListener):
 
     def worker(self, *arguments: Any) -> Any:
         """The build's own worker; what comes before it has loaded does not count."""
-        worker = _shard_worker(*arguments)
+        worker = _load_worker(*arguments)
         self.advance(0, 0, Counter())
         return worker
 
@@ -77,7 +77,7 @@ def child(source: str, lang: str, out: str, address: str) -> None:
     started = time.perf_counter()
     where: dict[str, Any] = {"engine": "ray", "address": address} if address else {}
     if not address:
-        run._shard_worker = clock.worker
+        run._load_worker = clock.worker
     build(source, out=out, lang=lang, shard_size=SHARD, listener=clock, **where)
     first = clock.marks[1] if address else next(mark for mark in clock.marks if mark[0] >= WARM)
     last = clock.marks[-1]

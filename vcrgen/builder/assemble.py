@@ -32,6 +32,24 @@ from vcrgen.data.manifest import DatasetFile
 ASSEMBLY = "assembly.json"
 DUPLICATES = "rejects/duplicates.jsonl"
 REJECTS_FILE = "rejects.jsonl"
+MERGED = "files/{}"  # of the work folder: a file of the dataset until it is complete
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFolders:
+    """The folders of a build."""
+
+    work: Folder
+    out: Folder  # of the dataset
+
+    @property
+    def final(self) -> Folder:
+        """Where the dataset is assembled: a store cannot move folders."""
+        return self.work.subfolder("final") if self.out.local_path else self.out
+
+    def holding(self, path: str) -> Folder | None:
+        """The folder that has a file of the dataset already."""
+        return next((place for place in (self.final, self.out) if place.size(path) is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,28 +227,45 @@ def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
     return TypeAdapter(Assembly).validate_python(values)
 
 
-def make_file(file: DataFile, *, config: BuildConfig, work: Folder, final: Folder, out: Folder) -> DatasetFile:
-    """Create one data file in ``final`` from the parts in ``work`` and return its description.
+def make_file(file: DataFile, *, config: BuildConfig, folders: BuildFolders) -> DatasetFile:
+    """Create one data file from the parts and return its description.
 
-    A whole part is moved. Otherwise rows are copied with their images undecoded. A file that exists in ``final`` or
-    ``out`` is only described.
+    A whole part is moved. Otherwise rows are copied with their images undecoded. A file that exists is only described.
+
+    Raises:
+        OSError: A part is missing, or the file cannot be written.
     """
-    folder = next((place for place in (final, out) if place.size(file.path) is not None), None)
-    sha256 = file.sha256
+    folder, sha256 = folders.holding(file.path), file.sha256
     if folder is None:
-        folder = final
-        final.subfolder(file.mode).make()  # only here: an empty folder would block a published one
-        if file.sha256:  # a whole part
-            work.transfer(PART.format(file.slices[0].part, file.mode), final, file.path)
-        else:
-            with final.writing(file.path) as temporary:
-                with part_writer(temporary, config) as writer:
-                    for slice_ in file.slices:
-                        with work.open(PART.format(slice_.part, file.mode), ahead=True) as handle:
-                            _copy_rows(handle, slice_.rows or [], writer)
-                sha256 = sha256_file(temporary)
+        folder = folders.final
+        try:
+            sha256 = sha256 or _merge_slices(file, config, folders)
+            if file.sha256:
+                folders.work.transfer(PART.format(file.slices[0].part, file.mode), folder, file.path)
+        except FileNotFoundError:
+            folder, sha256 = folders.holding(file.path), file.sha256
+            if folder is None:
+                raise  # else another attempt was faster
     size, sha256 = folder.size(file.path) or 0, sha256 or folder.sha256(file.path)
     return DatasetFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=size, sha256=sha256)
+
+
+def _merge_slices(file: DataFile, config: BuildConfig, folders: BuildFolders) -> str:
+    """Write a file of rows of several parts and return its hash.
+
+    On a disk it is moved when it is complete: unlike a whole folder that is moved, a half-written file may stay behind.
+    """
+    final = folders.final
+    place, name = (folders.work, MERGED.format(file.path.replace("/", "-"))) if final.local_path else (final, file.path)
+    with place.writing(name) as temporary:
+        with part_writer(temporary, config) as writer:
+            for slice_ in file.slices:
+                with folders.work.open(PART.format(slice_.part, file.mode), ahead=True) as handle:
+                    _copy_rows(handle, slice_.rows or [], writer)
+        sha256 = sha256_file(temporary)
+    if place is not final:
+        place.transfer(name, final, file.path)
+    return sha256
 
 
 def _copy_rows(source: BinaryIO, rows: list[int], writer: pq.ParquetWriter) -> None:

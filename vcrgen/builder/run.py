@@ -9,9 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_assembly, read_assembly, save_assembly
+from vcrgen.builder.assemble import (
+    REJECTS_FILE,
+    Assembly,
+    BuildFolders,
+    DataFile,
+    join_rejects,
+    make_file,
+    plan_assembly,
+    read_assembly,
+    save_assembly,
+)
 from vcrgen.builder.card import dataset_card
-from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
+from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Report, Worker, open_engine
 from vcrgen.builder.options import BuildConfig, load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
@@ -19,6 +29,7 @@ from vcrgen.builder.shards import (
     SIGNED_PACKAGES,
     Plan,
     ShardResult,
+    Task,
     environment,
     make_plan,
     neighbours,
@@ -32,14 +43,15 @@ from vcrgen.core.folder import PLAN, WorkFolder
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
-from vcrgen.core.storage import Folder, open_folder
-from vcrgen.data.manifest import Manifest, SourceRows, read_manifest, write_manifest
+from vcrgen.core.storage import open_folder
+from vcrgen.data.manifest import DatasetFile, Manifest, SourceRows, read_manifest, write_manifest
 from vcrgen.data.reader import built_dataset
 from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
 from vcrgen.data.tasks.vcr import VCR, vcr_statistics
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
+MOST_NAMED = 3  # tasks that crashed, in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +149,8 @@ class Build:
                 "`hf upload ORG/NAME FOLDER --repo-type dataset` does."
             )
         self._place = WorkFolder(self._out, WORK, making="build")
-        self._work = self._place.folder
-        # A store cannot move folders.
-        self._final = self._work.subfolder("final") if self._out.local_path else self._out
+        self._folders = BuildFolders(work=self._place.folder, out=self._out)
+        self._work, self._final = self._folders.work, self._folders.final
         self._engine = engine
         self._listener = listener
 
@@ -201,7 +212,7 @@ class Build:
         config = self._config.model_copy(update=files)
         expected = environment() | {"signature": str(signature)}
         without_tasks = replace(plan, tasks=())  # a process gets its tasks one by one
-        return partial(_shard_worker, without_tasks, config, source, self._work, expected)
+        return partial(_load_worker, without_tasks, config, source, self._folders, expected)
 
     def _finish(self, plan: Plan, source: Source, signature: Signature, engine: Engine) -> Manifest:
         """Run all steps after the plan; each one resumes."""
@@ -215,9 +226,7 @@ class Build:
         pairs = sum(file.rows for file in assembly.files if file.mode == assembly.files[0].mode)
         assembly.source.check(plan.rows, outcomes=pairs + rejected, place=source.description)
         self._listener.stage("writing the dataset")
-        self._final.make()
-        make = partial(make_file, config=self._config, work=self._work, final=self._final, out=self._out)
-        files = tuple(self._work.map(make, assembly.files))
+        files = self._make_files(assembly, engine)
         manifest = Manifest(
             fingerprint=plan.dataset_fingerprint,
             signature=signature,
@@ -241,6 +250,21 @@ class Build:
         self._out.write_text(SUCCESS, "")
         return manifest
 
+    def _make_files(self, assembly: Assembly, engine: Engine) -> tuple[DatasetFile, ...]:
+        """Make the files of the dataset, of which an earlier run may have made some."""
+        self._final.make()
+        for mode in {file.mode for file in assembly.files} - set(self._out.entries()):  # those were published whole
+            self._final.subfolder(mode).make()
+        self._work.subfolder("files").make()
+        try:
+            made = {file.path: file for file in engine(assembly.files, self._listener.advance)}
+        except CrashedTasksError as error:
+            raise WorkerError(
+                f"{_died(error, [file.path for file in error.tasks[:MOST_NAMED]])} Nothing else is left to be done; "
+                "memory may be short: run the same command to try these files of the dataset again."
+            ) from None
+        return tuple(made[file.path] for file in assembly.files)
+
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
         """Run the missing tasks and return all results in order."""
         results = read_results(plan, self._work)
@@ -263,19 +287,20 @@ class Build:
             runs = [
                 f"{names[tasks[0].partition]} rows {tasks[0].start} to {tasks[-1].stop - 1} (shard {tasks[0].index}"
                 f"{f' to {tasks[-1].index}' if len(tasks) > 1 else ''})"
-                for tasks in error.tasks[:3]
+                for tasks in error.tasks[:MOST_NAMED]
             ]
-            rest = f" and {len(error.tasks) - len(runs)} more" if len(error.tasks) > len(runs) else ""
             raise WorkerError(
-                f"A worker process died {error.attempts} times on each of: {', '.join(runs)}{rest}. All other shards "
-                "are finished and kept; an image there may be hostile, or memory short: run the same command to try "
-                "these again, or build without these rows."
+                f"{_died(error, runs)} All other shards are finished and kept; an image there may be hostile, or "
+                "memory short: run the same command to try these again, or build without these rows."
             ) from None
         return [result for _, result in sorted(results.items())]
 
 
-def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]) -> Worker:
+def _load_worker(
+    plan: Plan, config: BuildConfig, source: Source, folders: BuildFolders, expected: dict[str, Any]
+) -> Worker:
     """Load the pipeline in a process of an engine and check that its versions are the driver's."""
+    work = folders.work
     if work.size(PLAN) is None:
         raise EngineError(f"The machine {platform.node()} does not see {work}; give an --out that all machines share.")
     pipeline = Pipeline(config)
@@ -286,7 +311,28 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder,
                 f"The machine {platform.node()} has {name} {facts[name]}, the driver {value}; install the same "
                 "versions and fonts on all machines, or the bytes would differ."
             )
-    return partial(process_shards, plan=plan, pipeline=pipeline, source=source, work=work)
+    return partial(_run_task, plan=plan, pipeline=pipeline, source=source, folders=folders)
+
+
+def _run_task(
+    task: tuple[Task, ...] | DataFile,
+    report: Report,
+    *,
+    plan: Plan,
+    pipeline: Pipeline,
+    source: Source,
+    folders: BuildFolders,
+) -> list[ShardResult] | DatasetFile:
+    """Run shards that go together, or make a file of the dataset."""
+    if isinstance(task, DataFile):
+        return make_file(task, config=pipeline.config, folders=folders)
+    return process_shards(task, report, plan=plan, pipeline=pipeline, source=source, work=folders.work)
+
+
+def _died(error: CrashedTasksError, names: list[str]) -> str:
+    """The beginning of a message on tasks, of which the first have these names."""
+    rest = f" and {len(error.tasks) - len(names)} more" if len(error.tasks) > len(names) else ""
+    return f"A worker process died {error.attempts} times on each of: {', '.join(names)}{rest}."
 
 
 def _absolute(value: Any) -> Any:

@@ -14,12 +14,13 @@ from functools import partial
 from multiprocessing.connection import wait as wait_for_sentinel
 from typing import Any, TypeVar
 
-from vcrgen.core.errors import WorkerError
+from vcrgen.core.errors import VcrgenError, WorkerError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _worker: Callable[[Any], Any] | None = None
+_failure: VcrgenError | None = None  # for which there is no worker
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def process_pool(
     """Start processes for a block.
 
     Args:
-        make_worker: Makes the worker; called once in each process, so picklable.
+        make_worker: Makes the worker; called once in each process, so picklable. Its `VcrgenError` is that of tasks.
         processes: Number of processes.
         advice: Advice to the user if a process dies; the end of a sentence.
 
@@ -75,10 +76,13 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 def _start(make_worker: Callable[[], Callable[[Any], Any]]) -> None:
     """Prepare a process: ignore SIGINT, and end with the parent."""
-    global _worker
+    global _worker, _failure
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = make_worker()
+    try:
+        _worker = make_worker()
+    except VcrgenError as error:  # raised here, it would stand in no message
+        _failure = error
 
 
 def _end_with_parent() -> None:
@@ -88,5 +92,7 @@ def _end_with_parent() -> None:
 
 
 def _call(task: Any) -> Any:
+    if _failure:
+        raise _failure
     assert _worker is not None
     return _worker(task)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.pages import Page, Run, succeed
+from vcrgen.builder.assemble import BuildFolders
 from vcrgen.builder.engines import Worker
 from vcrgen.builder.run import Build, build
 from vcrgen.cli import app
@@ -99,7 +100,8 @@ def test_a_machine_that_does_not_see_the_folder(
     def maker(self: Build, *arguments: Any) -> partial[Worker]:
         made = real(self, *arguments)
         plan, config, source, _, expected = made.args
-        return partial(made.func, plan, config, source, DiskFolder(elsewhere / "work"), expected)
+        folders = BuildFolders(work=DiskFolder(elsewhere / "work"), out=DiskFolder(elsewhere))
+        return partial(made.func, plan, config, source, folders, expected)
 
     monkeypatch.setattr(Build, "_worker_maker", maker)
     with pytest.raises(EngineError, match=f"does not see {elsewhere}"):

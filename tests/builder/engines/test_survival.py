@@ -180,7 +180,7 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: fl
     After ``most`` commits shards stand still until `Log.go_on`, so that no kill comes too late.
     A nested function is sent to the processes by value, so they need nothing of the tests.
     """
-    real = run._shard_worker
+    real = run._load_worker
 
     def make_worker(*arguments: Any) -> Any:
         import os
@@ -190,6 +190,8 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: fl
         work = real(*arguments)
 
         def work_on(tasks: Any, report: Any) -> Any:
+            if not isinstance(tasks, tuple):  # a file of the dataset
+                return work(tasks, report)
             (task,) = tasks
             name = f"{task.index:03d}-{os.getpid()}-{uuid.uuid4().hex}"
             (folder / f"start-{name}").touch()
@@ -210,7 +212,7 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: fl
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Log:
     log = Log(tmp_path / "log")
-    monkeypatch.setattr(run, "_shard_worker", logged(log.folder, most=4))
+    monkeypatch.setattr(run, "_load_worker", logged(log.folder, most=4))
     return log
 
 
@@ -286,7 +288,7 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
         f"spec = importlib.util.spec_from_file_location('survival', {__file__!r})\n"
         "survival = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(survival)\n"
-        f"survival.run._shard_worker = survival.logged(Path({str(folder)!r}), most=5)\n"
+        f"survival.run._load_worker = survival.logged(Path({str(folder)!r}), most=5)\n"
         "from vcrgen.builder.engines import attempts\n"
         "attempts.LATE_SECONDS = 120.0\n"
         f"survival.build(out={str(out)!r}, engine='ray', address=sys.argv[1], **survival.OPTIONS)\n"
@@ -335,7 +337,7 @@ def test_a_poison_shard(
     log = Log(tmp_path / "log")
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_shard_worker", logged(log.folder, poison=3, pause=0.0))
+        patch.setattr(run, "_load_worker", logged(log.folder, poison=3, pause=0.0))
         patch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
         with pytest.raises(WorkerError, match=r"samples rows 24 to 31 \(shard 3\).*All other shards are finished"):
             build(out=out, engine="ray", address=machines.address, **OPTIONS)

@@ -1,12 +1,11 @@
 """Engines that run the tasks of a build: processes of this machine, or a Ray cluster."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 
 from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker
-from vcrgen.builder.engines.local import run_local
+from vcrgen.builder.engines.local import LocalEngine
 from vcrgen.builder.engines.ray import ray_engine
 from vcrgen.core.errors import ConfigError
 
@@ -53,4 +52,4 @@ def open_engine(
     """
     if choice.name == "ray":
         return ray_engine(make_worker, packages, choice.address)
-    return nullcontext(partial(run_local, make_worker, choice.workers))
+    return LocalEngine(make_worker, choice.workers)

@@ -1,5 +1,6 @@
 """The interface of engines: they run one function over tasks of any kind."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,7 +12,8 @@ Worker = Callable[[Any, Report], Any]
 """Runs one task and returns its small result."""
 
 Engine = Callable[[Sequence[Any], Report], Iterator[Any]]
-"""Runs tasks and yields one result for each, in any order. A task may run more than once.
+"""Runs tasks and yields one result for each, in any order. A task may run more than once. Called again, it runs further
+tasks with the same workers.
 
 It raises a `VcrgenError` or an OSError as a task raised it, a `VcrgenError` where the engine cannot go on, and a
 `CrashedTasksError` after all other results.
@@ -25,3 +27,9 @@ class CrashedTasksError(Exception):
         super().__init__(f"{len(tasks)} tasks")
         self.tasks = tasks
         self.attempts = attempts
+
+
+def freeze_loaded() -> None:
+    """Exempt the objects of a process, once loaded, from garbage collection: lexicons alone have over 100,000."""
+    gc.collect()
+    gc.freeze()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from vcrgen.builder.engines.attempts import Outcome, RayRun, alive, on_node
-from vcrgen.builder.engines.base import Engine, Report, Worker
+from vcrgen.builder.engines.base import Engine, Report, Worker, freeze_loaded
 from vcrgen.core.errors import EngineError
 from vcrgen.core.extras import needs_extra
 
@@ -109,6 +109,7 @@ def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
     if run not in _loaded:
         _loaded.clear()
         _loaded[run] = ray.get(held[0])()
+        freeze_loaded()
     started = time.monotonic()
     reports: list[tuple[int, int, Counter[str]]] = []
     result = _loaded[run](task, lambda read, built, rejected: reports.append((read, built, rejected)))
