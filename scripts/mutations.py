@@ -2092,6 +2092,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "study",
+        "steps that were loaded early take their time",
+        "taken = at - max(served, answered or 0.0)",
+        "taken = at - served",
+        "study",
+    ),
+    M(
+        "study",
         "spaces count",
         'return "".join(folded.translate(_QUOTES).split())',
         "return folded.translate(_QUOTES)",

@@ -62,7 +62,7 @@ def study(bench: Bench) -> Any:
     from vcrgen.study.records import GradedResponse
 
     assigned = assign(all_slots(8, 2, 3), range(1, 8), seed=5, max_items=6)
-    extras = ExtraSteps([8, 9], 2, 2)
+    extras = ExtraSteps([8, 9], ["4821", "0037"], 2)
     orders = {
         person: steps_for_rater(person, slots, extras, conditions=2, seed=5) for person, slots in assigned.items()
     }

@@ -74,7 +74,8 @@ def test_seven_people_share_a_study_of_a_hundred_items() -> None:
 @given(items=st.integers(1, 60), checks=st.integers(0, 5), repeats=st.integers(0, 5), seed=st.integers(0, 99))
 def test_the_order_of_a_rater(items: int, checks: int, repeats: int, seed: int) -> None:
     slots = [Slot(item, item % 2, 0) for item in range(items)]
-    steps = steps_for_rater(4, slots, ExtraSteps([100, 101], checks, repeats), conditions=2, seed=seed)
+    numbers = [f"{check:04}" for check in range(checks)]
+    steps = steps_for_rater(4, slots, ExtraSteps([100, 101], numbers, repeats), conditions=2, seed=seed)
     kinds = [step.kind for step in steps]
     assert kinds[:2] == [StepKind.TRAINING] * 2 and StepKind.TRAINING not in kinds[2:]
     assert sorted(step[1:4] for step in steps if step.kind is StepKind.ITEM) == slots
@@ -84,17 +85,16 @@ def test_the_order_of_a_rater(items: int, checks: int, repeats: int, seed: int) 
         if step.kind is StepKind.REPEAT:  # the same picture as before, and not at once
             first = next(n for n, other in enumerate(steps) if other.kind is StepKind.ITEM and other.item == step.item)
             assert first < place and steps[first].condition == step.condition
-        if step.kind is StepKind.CHECK:
-            assert len(step.word) == 4 and step.word.isdigit()
+    assert [step.word for step in steps if step.kind is StepKind.CHECK] == numbers
 
 
 def test_whoever_has_no_items_is_asked_nothing() -> None:
-    assert steps_for_rater(1, [], ExtraSteps([5], 2, 2), conditions=2, seed=0) == []
+    assert steps_for_rater(1, [], ExtraSteps([5], ["1", "2"], 2), conditions=2, seed=0) == []
 
 
 def test_two_raters_have_orders_of_their_own() -> None:
     slots = [Slot(item, 0, 0) for item in range(30)]
-    one, two = (steps_for_rater(person, slots, ExtraSteps([], 0, 0), conditions=1, seed=0) for person in (1, 2))
+    one, two = (steps_for_rater(person, slots, ExtraSteps([], [], 0), conditions=1, seed=0) for person in (1, 2))
     assert one != two and set(one) == set(two)
 
 

@@ -206,7 +206,7 @@ def test_inviting_until_nobody_is_needed(make: Callable[..., StudyStore]) -> Non
 
 
 def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..., StudyStore]) -> None:
-    store = make(limit=6, raters=1)
+    store = make(limit=6, raters=1, min_checks=0.0, max_blank=1.0, max_fast=1.0)
     _, shared_link = invite(store, 2, "en", Invitation(code="C1A2B3"))
 
     def join(visitor: str, link: str = shared_link) -> str | None:

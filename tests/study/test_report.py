@@ -17,6 +17,7 @@ from vcrgen.study.exports import export
 from vcrgen.study.grading import grade, typed_form
 from vcrgen.study.records import Response
 from vcrgen.study.report import make_report
+from vcrgen.study.report_tables import ALL_PEOPLE
 from vcrgen.study.scoring import exact_match, human_scores
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
@@ -87,7 +88,7 @@ def test_the_tables(finished: StudyStore) -> None:
         raters[3][6:8] == ["100.00", "100.00"] and raters[0][7] == "100.00" and raters[3][10:12] == ["2 of 2", "4 of 4"]
     )
     assert all(0 <= float(cell) <= 100 for cell in (row[2] for row in table_of(report, "Agreement").texts()))
-    assert "excludes nobody" in report.document.limitations[0]
+    assert report.document.limitations[0].endswith("Excluded: nobody.")
     assert any("no causes of errors are given" in note for note in report.document.limitations)
     assert not [one for one in report.document.sections[0].tables if one.title == "Answers that may be wrong"]
 
@@ -206,9 +207,15 @@ def test_the_rule_excludes_raters_and_is_printed(make: Callable[..., StudyStore]
         save_response(connection, 2, checks[0], Response(("no",), (False,), 1.0, True, 9))
     report = make_report(store)
     rule = report.document.limitations[0]
-    assert "fewer than 60 % of their attention checks right" in rule and rule.endswith("Excluded: r2.")
+    assert rule == (
+        "Exclusion rule, fixed before anybody answered: raters with fewer than 60 % of their attention checks right, "
+        "or more than 50 % of their items blank, or more than 50 % of their items answered faster than 20 words a "
+        "second. Excluded: r2."
+    )
     assert [row[3] for row in table_of(report, "Raters").texts()] == ["", "excluded", "", "", "", ""]
+    # With the rule and without it.
     assert [row[3] for row in table_of(report, "People, exact match").texts()] == ["5", "5"]
+    assert [row[3] for row in table_of(report, ALL_PEOPLE).texts()] == ["6", "6"]
 
 
 def test_exports(finished: StudyStore, lines: Any) -> None:

@@ -25,6 +25,7 @@ from vcrgen.study.page_texts import VCR, text_file
 from vcrgen.study.participants import read_participants
 from vcrgen.study.raters import forget, invite
 from vcrgen.study.records import Invitation, RaterState
+from vcrgen.study.service import raters as rater_routes
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
@@ -124,11 +125,12 @@ def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, St
         assert told.json()["saved"] is True and told.json()["revision"] == 1
         if number == 3:
             assert rater.post("send").status_code == 400  # some are left
-    assert rater.post("send").json() == {"code": "", "url": ""}
-    assert rater.post("send").json() == {"code": "", "url": ""}  # asked again, it says the same
+    assert rater.post("send").json() == {"code": "", "url": "", "review": False}
+    assert rater.post("send").json() == {"code": "", "url": "", "review": False}  # asked again, it says the same
     for void in (rater.step(0), rater.answer(0, "x"), rater.post("stop"), rater.post("more", take=True)):
         assert void.status_code == 404
-    assert rater.page().status_code == 200 and rater.post("open").json() == {"sent": {"code": "", "url": ""}}
+    assert rater.page().status_code == 200
+    assert rater.post("open").json() == {"sent": {"code": "", "url": "", "review": False}}
     with store.reading() as connection:
         found = read_raters(connection)[0]
         texts = connection.exec_driver_sql("SELECT * FROM consents").fetchall()
@@ -339,7 +341,7 @@ class Prolific:
         return rater
 
 
-ALONE = {"limit": 6, "raters": 1, "training": 0, "checks": 0, "repeats": 0}
+ALONE = {"limit": 6, "raters": 1, "training": 0, "checks": 0, "repeats": 0, "max_fast": 1.0}
 
 
 def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
@@ -358,7 +360,7 @@ def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
     full = prolific.visit("6f00")
     assert full.status_code == 409 and "The study is full" in full.text
     finish(rater)
-    done = {"code": "C1A2", "url": "https://app.prolific.com/submissions/complete?cc=C1A2"}
+    done = {"code": "C1A2", "url": "https://app.prolific.com/submissions/complete?cc=C1A2", "review": False}
     assert rater.post("send").json() == done
     assert prolific.visit("5f00").status_code == 303 and rater.post("open").json() == {"sent": done}
 
@@ -531,27 +533,109 @@ def test_who_stops_leaves_a_place(make: Callable[..., StudyStore]) -> None:
     assert len(prolific.rater("6f00").post("open").json()["done"]) == 6
 
 
-@pytest.mark.parametrize("attentive", [True, False])
-def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) -> None:
-    store = make(**ALONE | {"checks": 1, "min_checks": 1.0})
-    prolific = Prolific(store, 2, failed_code="F5", keeps_ids=True)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock by which the service measures steps; each answer takes a minute unless a test moves it otherwise."""
+    times = [1e9]
+    monkeypatch.setattr(rater_routes, "time", SimpleNamespace(time=lambda: times[0]))
+    return times
+
+
+def answer_all(
+    store: StudyStore, rater: Client, clock: list[float], *, text: str, check: str = "", pause: float
+) -> str:
+    """Answer every step after a pause; of a check with the right number if none is given. Returns the code."""
+    for place in [place for place in look(store, read_steps) if place.step.kind is not StepKind.TRAINING]:
+        shown = rater.step(place.number).json()
+        clock[0] += pause
+        said = (check or place.step.word) if place.step.kind is StepKind.CHECK else text
+        rater.answer(place.number, *[said] * shown["fields"])
+    told: dict[str, Any] = rater.post("send").json()
+    return str(told["code"]) or ("review" if told["review"] else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "check", "pause", "failed_code", "code", "reason"),
+    [
+        ("x", "", 60.0, "F5", "C1A2", ""),
+        ("x", "0", 60.0, "F5", "F5", "0 of 2 attention checks right"),
+        ("x", "0", 60.0, "", "review", "0 of 2 attention checks right"),
+        ("", "", 60.0, "", "review", "6 of 6 items blank"),
+        (" \u3000", "", 60.0, "", "review", "6 of 6 items blank"),
+        ("x", "", 0.1, "", "review", "6 of 6 items answered faster than 20 words a second"),
+        (
+            "",
+            "-",
+            0.0,
+            "",
+            "review",
+            "0 of 2 attention checks right; 6 of 6 items blank; 6 of 6 items answered faster than 20 words a second",
+        ),
+    ],
+)
+def test_codes_and_payments_follow_the_rule(
+    make: Callable[..., StudyStore],
+    clock: list[float],
+    text: str,
+    check: str,
+    pause: float,
+    failed_code: str,
+    code: str,
+    reason: str,
+) -> None:
+    store = make(**ALONE | {"checks": 2, "max_fast": 0.5})
+    prolific = Prolific(store, 2, failed_code=failed_code, keeps_ids=True)
     assert "stored with what you type" in prolific.visit("5f00").text
     rater = prolific.rater("5f00")
-    with store.reading() as connection:
-        places = read_steps(connection, 1)
-    for place in places:
-        word = place.step.word if attentive else "0"
-        rater.answer(place.number, *[word or "x"] * rater.step(place.number).json()["fields"])
-    assert prolific.rater("6f00") and rater.post("send").json()["code"] == ("C1A2" if attentive else "F5")
+    assert prolific.rater("6f00") and answer_all(store, rater, clock, text=text, check=check, pause=pause) == code
+    decision = "reject" if reason else "approve"
     assert export(store, "payments").splitlines() == [
-        "participant_id,rater,state,items,decision",
-        f"{participant('5f00')},r1,sent,6,{'approve' if attentive else 'reject'}",
-        f"{participant('6f00')},r2,working,0,",
+        "participant_id,rater,state,items,decision,reason",
+        f"{participant('5f00')},r1,sent,6,{decision},{reason}",
+        f"{participant('6f00')},r2,working,0,,",
     ]
     first = look(store, read_raters)[0]
     forget(store, first)
     assert "5f00" not in export(store, "payments")
     assert b"5f00" not in (store.folder / FILE).read_bytes()
+
+
+def test_the_time_of_a_step_is_the_services(client: Any, clock: list[float]) -> None:
+    """Whoever loads all steps first and waits gains nothing; nor does a browser that says how long it took."""
+    rater, store = client(modes="easy")
+    rater.begin()
+    items, places = look(store, read_items, read_steps)
+    fields = [items[place.step.item].fields for place in places]
+    for number in range(5):
+        rater.step(number)
+    clock[0] += 600
+    for number in range(4):
+        rater.answer(number, *["x"] * fields[number])  # which says 1.5 seconds each time
+        clock[0] += 0.25
+    rater.answer(5, *["x"] * fields[5])  # without having been shown
+    clock[0] -= 86_400  # the clock is set back by a day: how long it took is not known
+    rater.answer(4, *["x"] * fields[4])
+    rater.answer(0, *["y"] * fields[0], revision=2)  # a change takes no time of its own
+    assert [place.took for place in look(store, read_steps)] == [600, 0.25, 0.25, 0.25, None, 0]
+
+
+def test_the_number_of_a_check_is_no_text(make: Callable[..., StudyStore], client: Any) -> None:
+    store = make(**ALONE | {"checks": 3})
+    rater, _ = client(store)
+    rater.begin()
+    checks = [place for place in look(store, read_steps) if place.step.kind is StepKind.CHECK]
+    pictures = []
+    for place in checks:
+        shown = rater.step(place.number).json()
+        pictures.append(shown.pop("picture"))
+        assert shown["check"] is True and place.step.word not in json.dumps(shown)
+        assert rater.step(place.number).json()["picture"] == pictures[-1]  # the same each time
+    assert len(set(pictures)) == 3 and not any(place.step.word in rater.page().text for place in checks)
+    assert not any(place.step.word in export(store, "design") for place in checks)
+    # Two studies with the same seed ask for different numbers, so that nobody can look them up in another one.
+    other = make(name="other", **ALONE | {"checks": 3})
+    invite(other, 1, "en")
+    assert [place.step.word for place in look(other, read_steps) if place.step.word] != [c.step.word for c in checks]
 
 
 def test_ids_are_stored_only_if_the_invitation_says_so(make: Callable[..., StudyStore]) -> None:

@@ -81,6 +81,7 @@ def init(
 
 
 def _print_frozen(design: StudyDesign, people: int) -> None:
+    from vcrgen.study.exclusion import exclusion_rule
 
     table = Table("", "", box=None, pad_edge=False, show_header=False)
     spans = "" if design.is_mcq or design.draw else f" with {pluralize(design.spans, 'span')}"
@@ -89,6 +90,7 @@ def _print_frozen(design: StudyDesign, people: int) -> None:
     answers = pluralize(len(design.slots()), "answer")
     table.add_row("wanted", f"{answers}, by {pluralize(people, 'person', 'people')} or more: nobody sees an item twice")
     table.add_row("dataset", f"{escape(design.data)}, language {design.lang}, signature {design.signature}")
+    table.add_row("excluded", exclusion_rule(design) or "nobody")
     console.out.print(table)
 
 

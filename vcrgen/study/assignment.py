@@ -24,7 +24,7 @@ class StepKind(StrEnum):
 
     TRAINING = "training"  # the answers are shown after it; not scored
     ITEM = "item"  # the only steps that are scored
-    CHECK = "check"  # no picture: "type 4821", to see who reads
+    CHECK = "check"  # a number to be typed, drawn into a picture, to see who reads
     REPEAT = "repeat"  # an item of the rater's own once more, to see who is steady
 
 
@@ -43,14 +43,14 @@ class Step(NamedTuple):
     item: int = -1  # -1 of checks
     condition: int = -1
     turn: int = -1  # of items only
-    word: str = ""  # to be typed at a check
+    word: str = ""  # the number to be typed at a check
 
 
 class ExtraSteps(NamedTuple):
     """Steps of a rater besides the items."""
 
     training: Sequence[int]  # numbers of training items
-    checks: int  # their number
+    checks: Sequence[str]  # the number to be typed at each check
     repeats: int  # their number, at most half of the rater's items
 
 
@@ -138,10 +138,10 @@ def steps_for_rater(
     half = len(steps) // 2
     for again in shuffled(rng, steps[:half])[: extras.repeats]:
         steps.insert(rng.randrange(half, len(steps)) + 1, again._replace(kind=StepKind.REPEAT, turn=-1))
-    checks = extras.checks if steps else 0
+    checks = len(extras.checks) if steps else 0
     for part in reversed(range(checks)):  # from the back, so that the places before stay what they are
         start, stop = (len(steps) * edge // checks for edge in (part, part + 1))
-        word = "".join(str(rng.randrange(10)) for _ in range(4))
+        word = extras.checks[part]
         steps.insert(rng.randrange(start, max(stop, start + 1)) + 1, Step(StepKind.CHECK, word=word))
     training = [
         Step(StepKind.TRAINING, item, (number + person) % conditions) for number, item in enumerate(extras.training)

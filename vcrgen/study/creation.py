@@ -91,7 +91,9 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
                 (0, items, source, audit_study_item if draw else _item),
                 (len(items), [*training, *example], teacher, _training_item),
             ):
-                numbers = _add_items(connection, first, questions, partial(make_item, lang=questions_source.key.lang))
+                lengths = questions_source.words_to_read(questions)
+                as_item = partial(make_item, lang=questions_source.key.lang)
+                numbers = _add_items(connection, first, questions, as_item, lengths)
                 _add_pictures(connection, questions_source, conditions, numbers)
         for kind, texts in (("consent", words.consent), ("instructions", words.instructions)):
             for lang, text in texts.items():
@@ -210,10 +212,11 @@ def _add_items(
     first: int,
     questions: Sequence[StudyQuestion],
     as_item: Callable[[int, StudyQuestion], StudyItem],
+    words: Mapping[str, int],
 ) -> dict[str, int]:
     """Store items, numbered from ``first`` on, and return the numbers by id."""
     for number, question in enumerate(questions, start=first):
-        add_item(connection, as_item(number, question))
+        add_item(connection, replace(as_item(number, question), words=words[question.question_id]))
         if isinstance(question, KeyItem):
             for lang, asked in question.questions.items():
                 add_question(connection, number, lang, asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vcrgen.report.table import Table
+from vcrgen.study.report_tables import ALL_PEOPLE, PEOPLE
 
 _OMITTED = {"Language", "Items", "Lenient", "alpha edits", "Span"}  # heads that do not apply to options
 _HEADS = {
@@ -16,7 +17,8 @@ _HEADS = {
     "Typed": "Chosen",
     "Unread": "Cannot tell",
 }
-_TITLES = {"People, exact match in percent": "People, right answers by regex-based answer extraction (RAE) in percent"}
+_RAE = "right answers by regex-based answer extraction (RAE)"
+_TITLES = {title: title.replace("exact match", _RAE) for title in (PEOPLE, ALL_PEOPLE)}
 
 
 def as_mcq_table(table: Table) -> Table:

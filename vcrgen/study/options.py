@@ -30,7 +30,12 @@ class StudyOptions(Options):
     )
     checks: int = option(2, "Attention checks of a rater.", ge=0, le=100)
     repeats: int = option(2, "Items that a rater sees twice.", ge=0, le=100)
-    min_checks: float = option(0.0, "Leave out raters with a smaller share of checks right.", ge=0, le=1)
-    min_repeats: float = option(0.0, "Leave out raters who typed a smaller share of repeats alike.", ge=0, le=1)
+    min_checks: float = option(0.5, "Exclude raters with a smaller share of checks right.", ge=0, le=1)
+    min_repeats: float = option(0.0, "Exclude raters who typed a smaller share of repeats alike.", ge=0, le=1)
+    max_blank: float = option(0.5, "Exclude raters who left a larger share of items blank.", ge=0, le=1)
+    max_fast: float = option(0.5, "Exclude raters who answered a larger share of items too fast.", ge=0, le=1)
+    max_speed: float = option(
+        20.0, "Too fast: words (Chinese, Japanese: characters) that nobody reads in a second.", gt=0, le=1000
+    )
     pause: int = option(20, "Items between two breaks.", ge=1)
     seed: int = option(0, "Decides who sees what.", ge=0)

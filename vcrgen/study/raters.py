@@ -14,7 +14,9 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from vcrgen.core.errors import StudyError
+from vcrgen.core.rng import rng_for
 from vcrgen.study.assignment import ExtraSteps, Slot, Step, StepKind, assign, assign_passes, steps_for_rater
+from vcrgen.study.exclusion import exclusion_rule
 from vcrgen.study.page_texts import texts_for
 from vcrgen.study.participants import visitor_hash
 from vcrgen.study.records import Invitation, Rater, RaterState, StudyDesign
@@ -27,6 +29,7 @@ from vcrgen.web.tokens import new_token, token_hash
 
 LINK, SHARED_LINK = "vcrs_", "vcrd_"
 MAX_RATERS = 10_000
+CHECK_DIGITS = 4
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -74,7 +77,7 @@ def invite(
             links.append("" if shared_link else new_token(LINK))
             token = token_hash(links[-1]) if links[-1] else None
             add_rater(connection, number, own, token=token, shared_link=shared)
-            append_steps(connection, number, _first_steps(design, number, own, mine))
+            append_steps(connection, number, _first_steps(connection, design, number, own, mine))
         if not links:
             which = f"every item in {own!r}" if design.is_mcq else "every item"
             raise StudyError(f"Nobody else is needed: {which} is assigned to as many people as the study needs.")
@@ -88,10 +91,10 @@ def _shared_link(
     for code in filter(None, (options.code, options.failed_code)):
         if not CODE.fullmatch(code):
             raise StudyError(f"{code[:80]!r} is no completion code; copy it from the study's page at Prolific.")
-    if options.failed_code and not (design.options["min_checks"] or design.options["min_repeats"]):
+    if options.failed_code and not exclusion_rule(design):
         raise StudyError(
             "A code for failed checks is for people whom the study excludes, and this one excludes nobody; make it with"
-            " --min-checks or --min-repeats."
+            " --min-checks, --min-repeats, --max-blank or --max-fast."
         )
     about = f"shared link {lang} {options.code}".encode()
     token = SHARED_LINK + hmac.new(read_secret(connection).encode(), about, hashlib.sha256).hexdigest()
@@ -102,10 +105,14 @@ def _shared_link(
     return token
 
 
-def _first_steps(design: StudyDesign, number: int, lang: str, slots: Sequence[Slot]) -> list[Step]:
+def _first_steps(
+    connection: Connection, design: StudyDesign, number: int, lang: str, slots: Sequence[Slot]
+) -> list[Step]:
     """The steps of a new rater; MCQ training is in the rater's language, in each view in turn."""
     training = range(design.items, design.items + design.training)
-    extras = ExtraSteps(training, design.options["checks"], design.options["repeats"])
+    rng = rng_for(design.seed, "checks", f"{read_secret(connection)} {number}")  # the seed alone could be guessed
+    checks = [f"{rng.randrange(10**CHECK_DIGITS):0{CHECK_DIGITS}}" for _ in range(design.options["checks"])]
+    extras = ExtraSteps(training, checks, design.options["repeats"])
     steps = steps_for_rater(number, slots, extras, conditions=len(design.conditions), seed=design.seed)
     if not design.is_mcq:
         return steps
@@ -162,7 +169,7 @@ def claim_unassigned(connection: Connection, design: StudyDesign, rater: Rater) 
     """Assign the slots of `unassigned_slots` to a rater."""
     slots = unassigned_slots(connection, design, rater)
     steps = steps_for_rater(
-        rater.number, slots, ExtraSteps((), 0, 0), conditions=len(design.conditions), seed=design.seed
+        rater.number, slots, ExtraSteps((), (), 0), conditions=len(design.conditions), seed=design.seed
     )
     append_steps(connection, rater.number, steps)
 
@@ -185,7 +192,7 @@ def end_participation(connection: Connection, rater: Rater) -> int:
     if rater.shared_link and slots:
         number = next_rater_number(connection)
         add_rater(connection, number, rater.lang, token=None, shared_link=rater.shared_link)
-        append_steps(connection, number, _first_steps(read_design(connection), number, rater.lang, slots))
+        append_steps(connection, number, _first_steps(connection, read_design(connection), number, rater.lang, slots))
     return count
 
 
@@ -195,7 +202,7 @@ def forget(store: StudyStore, rater: Rater) -> None:
         release_steps(connection, rater.number, everything=True)
         forget_participant(connection, rater.number)
         empty = dict.fromkeys(("tab", "consent", "languages", "began", "ended"), "")
-        nothing = dict.fromkeys(("token", "shared_link", "visitor", "participant_id"))
+        nothing = dict.fromkeys(("token", "shared_link", "visitor", "participant_id", "answered"))
         update_rater(connection, rater.number, state=RaterState.FORGOTTEN, **empty, **nothing)
     store.purge()
 

@@ -51,6 +51,7 @@ class Rater:
     tab: str = ""  # the tab of the browser that may answer
     consent: str = ""  # version of the text that was agreed to
     languages: str = ""  # as the rater typed them
+    answered: float | None = None  # when a step was finished last, in seconds since 1970
     began: str = ""  # when, in UTC
     ended: str = ""
 
@@ -90,6 +91,8 @@ class RaterStep(NamedTuple):
     number: int  # of the step, from 0
     step: Step
     response: Response | None
+    served: float | None = None  # when it was shown first, in seconds since 1970 by the service's clock
+    took: float | None = None  # seconds, see `vcrgen.study.exclusion.seconds_taken`; None if unfinished or unknown
 
     @property
     def done(self) -> bool:
@@ -105,6 +108,7 @@ class StudyItem:
     question_id: str
     fields: int  # masked spans; of an audit three: the own answer, the verdict and the note
     lengths: tuple[int, ...] = ()  # words or characters of each masked span
+    words: int = 0  # words or characters of the text that people read: the caption, or the question with its options
     answers: tuple[str, ...] | None = None  # of an audit the letters of the key and, where one is marked, of the trap
 
 

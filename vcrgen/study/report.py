@@ -19,6 +19,7 @@ from vcrgen.study import report_tables, scoring
 from vcrgen.study.audit_study import rejected_item_views, study_verdicts
 from vcrgen.study.causes import cause_table, check_has_causes, errors_of, excuse, read_causes
 from vcrgen.study.creation import check_source
+from vcrgen.study.exclusion import exclusion_rule
 from vcrgen.study.grading import finished_steps, grade, question_of
 from vcrgen.study.human_baseline import baseline_differences, baseline_scores
 from vcrgen.study.mcq_report import as_mcq_table
@@ -110,7 +111,7 @@ def make_report(
     errors = {response.error for response in errors_of(responses, design.text_only)}
     named = read_causes(causes, errors) if causes else {}
     responses = excuse(responses, named, design.text_only)
-    statistics = scoring.rater_statistics(responses, steps, design.options)
+    statistics = scoring.rater_statistics(responses, steps, design, items)
     excluded = {rater.rater for rater in statistics if rater.is_excluded}
     graded = [response for response in responses if response.rater not in excluded]
     models = read_model_answers(Path(source.place), design, items, compare)
@@ -119,6 +120,7 @@ def make_report(
     keys = scoring.suspect_keys(seen)
     tables = [
         report_tables.human_table(design, graded),
+        *([report_tables.human_table(design, responses, report_tables.ALL_PEOPLE)] if excluded else []),
         report_tables.view_table(design, graded),
         *(report_tables.model_table(design, graded, model) for model in models),
         report_tables.agreement_table(design, graded),
@@ -183,16 +185,11 @@ def _notes(
     causes: Mapping[ErrorId, str],
     keys: int,
 ) -> Iterator[str]:
-    limits = [
-        f"fewer than {100 * design.options[name]:g} % of their {what}"
-        for name, what in (("min_checks", "attention checks right"), ("min_repeats", "repeated texts typed alike"))
-        if design.options[name]
-    ]
-    if limits:
+    if rule := exclusion_rule(design):
         names = ", ".join(f"r{rater}" for rater in sorted(excluded)) or "nobody"
-        yield f"Exclusion rule of this study: raters with {' or '.join(limits)}. Excluded: {names}."
+        yield f"Exclusion rule, fixed before anybody answered: {rule}. Excluded: {names}."
     else:
-        yield "This study excludes nobody, whatever their attention checks and repeats."
+        yield "This study excludes nobody, whatever they answered."
     yield from _unfinished(raters, missing)
     if not causes and len(design.text_only) < len(design.conditions):
         main = "RAE" if design.is_mcq else "Exact match"

@@ -9,15 +9,18 @@ from vcrgen.data.tasks.task import TASKS
 from vcrgen.report.escape import one_line
 from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
 from vcrgen.study import scoring
+from vcrgen.study.exclusion import Tally
 from vcrgen.study.grading import question_of
 from vcrgen.study.model_answers import ModelAnswers
 from vcrgen.study.records import GradedResponse, Rater, StudyDesign, StudyItem
 from vcrgen.study.source import McqSource, StudySource
 
 INTERVAL = "95 % interval"
+PEOPLE = "People, exact match in percent"
+ALL_PEOPLE = "All raters, the excluded ones among them, exact match in percent"
 
 
-def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
+def human_table(design: StudyDesign, graded: Sequence[GradedResponse], title: str = PEOPLE) -> Table:
     """Scores as papers print them: mean and SD over raters, with all errors and filtered."""
     rows: list[Sequence[TableCell]] = []
     for condition, own in scoring.by_condition(design, graded):
@@ -33,7 +36,7 @@ def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
         *("Language", "Mode and view", "Spans", "Raters", "Exact match", "sd", INTERVAL),
         *("Filtered", "sd", "Lenient", "sd"),
     )
-    return Table(title="People, exact match in percent", heads=heads, labels=2, rows=rows)
+    return Table(title=title, heads=heads, labels=2, rows=rows)
 
 
 def view_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
@@ -103,14 +106,13 @@ def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[
                 Percent(figures.lenient_match),
                 figures.unread,
                 Number(figures.seconds, 1),
-                _ratio(figures.checks),
-                _ratio(figures.repeats),
+                *map(_ratio, figures.conduct),
                 Percent(figures.same[0] / figures.same[1]) if figures.same[1] else None,
             )
         )
     heads = (
         *("Rater", "Languages", "State", "Remark", "Items", "Spans", "Exact match", "Lenient", "Unread", "Seconds"),
-        *("Checks", "Repeats", "Same, %"),
+        *("Checks", "Repeats", "Blank", "Fast", "Same, %"),
     )
     return Table(title="Raters", heads=heads, labels=4, rows=rows)
 
@@ -133,5 +135,5 @@ def key_table(keys: Sequence[scoring.SuspectKey], items: Sequence[StudyItem], so
     return Table(title="Answers that may be wrong", heads=heads, labels=5, rows=rows)
 
 
-def _ratio(counts: tuple[int, int]) -> str | None:
-    return f"{counts[0]} of {counts[1]}" if counts[1] else None
+def _ratio(tally: Tally) -> str | None:
+    return f"{tally.number} of {tally.total}" if tally.total else None

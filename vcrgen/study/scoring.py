@@ -18,9 +18,9 @@ from rapidfuzz.distance import Levenshtein
 from vcrgen.data.tasks.task import TASKS
 from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1, krippendorff_alpha
 from vcrgen.stats.two_way import TwoWayMean, two_way_bootstrap_difference, two_way_bootstrap_mean
-from vcrgen.study.assignment import StepKind
+from vcrgen.study.exclusion import Conduct, broken_limits, rater_conduct
 from vcrgen.study.grading import finished_steps, typed_form
-from vcrgen.study.records import Condition, GradedResponse, RaterStep, StudyDesign
+from vcrgen.study.records import Condition, GradedResponse, RaterStep, StudyDesign, StudyItem
 
 Key = TypeVar("Key")
 One = TypeVar("One")
@@ -177,15 +177,14 @@ class RaterStatistics(NamedTuple):
     lenient_match: float
     unread: int  # spans that the rater could not read
     seconds: float  # median on an item
-    checks: tuple[int, int]  # right, and all
-    repeats: tuple[int, int]  # texts typed as the first time, and all
+    conduct: Conduct
     same: tuple[int, int]  # pairs with others that typed the same, and all
     is_outlier: bool = False  # agrees much less with others
     is_excluded: bool = False  # by the rule of the study
 
 
 def rater_statistics(
-    graded: Sequence[GradedResponse], steps: Iterable[RaterStep], options: Mapping[str, float]
+    graded: Sequence[GradedResponse], steps: Iterable[RaterStep], design: StudyDesign, items: Sequence[StudyItem]
 ) -> list[RaterStatistics]:
     """The statistics of every rater who finished an item, with outliers and excluded raters marked.
 
@@ -197,7 +196,7 @@ def rater_statistics(
     statistics = []
     for rater, mine in sorted(by_rater.items()):
         own = own_steps.get(rater, [])
-        checks, repeats = _checks(own), _repeats(own)
+        conduct = rater_conduct(design, items, own)
         done = finished_steps(own)
         statistics.append(
             RaterStatistics(
@@ -208,10 +207,9 @@ def rater_statistics(
                 lenient_match=_share(mine, lenient_match),
                 unread=sum(response.unread for response in mine),
                 seconds=median(step.response.seconds for step in done if step.response),
-                checks=checks,
-                repeats=repeats,
+                conduct=conduct,
                 same=pairs[rater],
-                is_excluded=fails_checks(own, options),
+                is_excluded=bool(broken_limits(design, conduct)),
             )
         )
     shares = [same / count for same, count in (rater.same for rater in statistics) if count]
@@ -222,11 +220,6 @@ def rater_statistics(
     return [
         rater._replace(is_outlier=bool(rater.same[1]) and rater.same[0] / rater.same[1] < fence) for rater in statistics
     ]
-
-
-def fails_checks(steps: Sequence[RaterStep], options: Mapping[str, float]) -> bool:
-    """Whether the rule of a study excludes the rater of these steps."""
-    return _below(_checks(steps), options["min_checks"]) or _below(_repeats(steps), options["min_repeats"])
 
 
 class SuspectKey(NamedTuple):
@@ -266,27 +259,6 @@ def _pairs(graded: Sequence[GradedResponse]) -> dict[int, tuple[int, int]]:
             count[rater] += own * (len(typed) - of_rater[rater])
             same[rater] += own * (of_form[form] - own)
     return {response.rater: (same[response.rater], count[response.rater]) for response in graded}
-
-
-def _checks(steps: Sequence[RaterStep]) -> tuple[int, int]:
-    checks = finished_steps(steps, StepKind.CHECK)
-    right = (check.response and typed_form(check.response.texts[0]) == check.step.word for check in checks)
-    return sum(map(bool, right)), len(checks)
-
-
-def _repeats(steps: Sequence[RaterStep]) -> tuple[int, int]:
-    first = {step.step.item: step.response for step in finished_steps(steps)}
-    pairs = [
-        (typed_form(a), typed_form(b))
-        for repeat in finished_steps(steps, StepKind.REPEAT)
-        if (before := first.get(repeat.step.item)) and repeat.response
-        for a, b in zip(before.texts, repeat.response.texts, strict=True)
-    ]
-    return sum(a == b for a, b in pairs), len(pairs)
-
-
-def _below(counts: tuple[int, int], least: float) -> bool:
-    return counts[1] > 0 and counts[0] / counts[1] < least
 
 
 def _share(graded: Collection[GradedResponse], is_right: IsRight) -> float:

@@ -30,6 +30,7 @@ from vcrgen.scorer.mcq.loading import load_items
 from vcrgen.scorer.records import UNSTATED, Question
 from vcrgen.scorer.run import is_mcq
 from vcrgen.study.records import Condition
+from vcrgen.text.languages import LANGUAGES
 
 StudyQuestion = Question | KeyItem
 MAX_BYTES = 32 << 20  # of an encoded picture
@@ -59,6 +60,22 @@ class StudySource:
     def questions(self, limit: int, conditions: Sequence[Condition]) -> Sequence[StudyQuestion]:
         """The first questions that have answers in all conditions."""
         return list(islice((question for question in self.key.questions if question.answers), limit))
+
+    def words_to_read(self, questions: Sequence[StudyQuestion]) -> dict[str, int]:
+        """The words, or characters in languages without spaces, of each caption by id.
+
+        Of a dataset that shows no captions, as the public part of a hidden set, those of the masked spans alone.
+        """
+        count = LANGUAGES[self.key.lang].count_units
+        words = {question.question_id: sum(map(count, question.answers)) for question in questions}
+        left = set(words)
+        for _, row in self.images.rows(["question_id"], optional=["caption"]) if left else ():
+            if row["question_id"] in left:
+                left.remove(row["question_id"])
+                words[row["question_id"]] = max(words[row["question_id"]], count(row.get("caption") or ""))
+            if not left:
+                break
+        return words
 
     def pictures(
         self, conditions: Sequence[Condition], question_ids: Collection[str]
@@ -100,6 +117,18 @@ class McqSource(StudySource):
         """The first items that are complete in all languages of the conditions."""
         languages = {condition.mode for condition in conditions}
         return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), limit))
+
+    def words_to_read(self, questions: Sequence[StudyQuestion]) -> dict[str, int]:
+        """The words or characters of each question with its options, in the language in which they are fewest."""
+        words = {}
+        for item in questions:
+            assert isinstance(item, KeyItem)
+            counts = (
+                sum(map(LANGUAGES[lang].count_units, (asked.text, *asked.options)))
+                for lang, asked in item.questions.items()
+            )
+            words[item.question_id] = min(counts, default=0)
+        return words
 
     def pictures(
         self, conditions: Sequence[Condition], question_ids: Collection[str]

@@ -18,10 +18,11 @@ from sqlalchemy import Connection
 
 from vcrgen.core.errors import StudyError
 from vcrgen.study.assignment import StepKind
+from vcrgen.study.exclusion import broken_limits, is_excluded, rater_conduct
+from vcrgen.study.grading import finished_steps
 from vcrgen.study.participants import PARTICIPANT, visitor_hash
 from vcrgen.study.raters import LINK, end_participation
-from vcrgen.study.records import Invitation, Rater, RaterState, RaterStep
-from vcrgen.study.scoring import fails_checks
+from vcrgen.study.records import Invitation, Rater, RaterState
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design, read_secret
 from vcrgen.study.store.invitations import (
@@ -34,6 +35,7 @@ from vcrgen.study.store.invitations import (
     read_invitation,
     read_participant_ids,
 )
+from vcrgen.study.store.items import read_items
 from vcrgen.study.store.raters import now, read_raters, update_rater
 from vcrgen.study.store.steps import read_steps
 from vcrgen.web.tokens import token_hash
@@ -176,11 +178,14 @@ def release_place(store: StudyStore, participant: str) -> list[Rater]:
 
 
 def completion_code(connection: Connection, rater: Rater) -> str:
-    """The code of a rater who has sent everything; that for failed checks where the study excludes the rater."""
+    """The code of a rater who has sent everything.
+
+    Of one whom the study excludes it is the code for failed checks, or none where the invitation has no such code.
+    """
     invitation = read_invitation(connection, rater.shared_link)
     if invitation is None:
         return ""
-    if invitation.failed_code and fails_checks(read_steps(connection, rater.number), read_design(connection).options):
+    if is_excluded(read_design(connection), read_items(connection), read_steps(connection, rater.number)):
         return invitation.failed_code
     return invitation.code
 
@@ -192,23 +197,18 @@ def payment_lines(store: StudyStore) -> Iterator[str]:
         StudyError: No ids are stored.
     """
     with store.reading() as connection:
-        options, ids = read_design(connection).options, read_participant_ids(connection)
+        design, items, ids = read_design(connection), read_items(connection), read_participant_ids(connection)
         raters, steps, has_ids = read_raters(connection), read_steps(connection), keeps_ids(connection)
     if not has_ids:
         raise StudyError(
             f"{store.folder} keeps no ids of raters; `vcrgen study invite --prolific CODE --keep-ids` does."
         )
-    yield "participant_id,rater,state,items,decision\n"
+    yield "participant_id,rater,state,items,decision,reason\n"
     for rater in raters:
         if rater.number in ids:
             own = [step for step in steps if step.rater == rater.number]
-            items = sum(step.done and step.step.kind is StepKind.ITEM for step in own)
-            decision = _decision(rater, own, options)
-            yield f"{ids[rater.number]},{rater.name},{rater.state.value},{items},{decision}\n"
-
-
-def _decision(rater: Rater, steps: list[RaterStep], options: dict[str, float]) -> str:
-    """Return what to do at Prolific: nothing is due before everything is sent."""
-    if rater.state is not RaterState.SENT:
-        return ""
-    return "reject" if fails_checks(steps, options) else "approve"
+            reasons = broken_limits(design, rater_conduct(design, items, own))
+            # Nothing is due before everything is sent.
+            decision = ("reject" if reasons else "approve") if rater.state is RaterState.SENT else ""
+            cells = (ids[rater.number], rater.name, rater.state.value, str(len(finished_steps(own))), decision)
+            yield ",".join((*cells, "; ".join(reasons))) + "\n"

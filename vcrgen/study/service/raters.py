@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -24,6 +25,8 @@ from vcrgen.data.tasks.bloom import LETTERS, direction
 from vcrgen.report.templating import Templates
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_answered
+from vcrgen.study.check_picture import check_picture
+from vcrgen.study.exclusion import seconds_taken
 from vcrgen.study.grading import typed_form
 from vcrgen.study.page_texts import has_note, read_text, texts_for
 from vcrgen.study.raters import claim_unassigned, unassigned_slots, withdraw
@@ -33,7 +36,7 @@ from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_frames, read_items, read_picture, read_questions
 from vcrgen.study.store.raters import find_rater, now, save_consent, update_rater
-from vcrgen.study.store.steps import read_step, read_steps, save_response
+from vcrgen.study.store.steps import mark_served, read_step, read_steps, save_response
 from vcrgen.study.visitors import LastSigns, completion_code
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.web.authentication import TokenAuthenticator
@@ -160,6 +163,9 @@ class RaterRoutes:
             place = read_step(connection, rater.number, number) if number < 1 << 31 else None
         if place is None:
             raise Refusal(404, "There is no such step.")
+        if place.served is None:
+            with self._store.writing() as connection:
+                mark_served(connection, rater.number, number, time.time())
         return JSONResponse(self._step_view(place), headers=UNKEPT)
 
     async def answer(self, request: Request, token: str, number: int) -> Response:
@@ -187,7 +193,11 @@ class RaterRoutes:
             over = place.step.kind is StepKind.TRAINING and place.done
             if not over:  # the answers were shown
                 typed = StepResponse(tuple(sent.texts), tuple(sent.unread), sent.seconds, sent.done, sent.revision)
-                save_response(connection, rater.number, number, typed)
+                first = sent.done and not place.done
+                took = seconds_taken(place.served, rater.answered, time.time()) if first else None
+                saved = save_response(connection, rater.number, number, typed, took if place.took is None else None)
+                if saved and first:
+                    update_rater(connection, rater.number, answered=time.time())
                 self._signs.record(rater.number)
                 place = read_step(connection, rater.number, number) or place
         return JSONResponse({"saved": True} | self._step_view(place, picture=False), headers=UNKEPT)
@@ -248,7 +258,8 @@ class RaterRoutes:
                 raise Refusal(400, "Some steps are not finished yet.")
             update_rater(connection, rater.number, state=RaterState.SENT, ended=now())
         code = completion_code(connection, rater)
-        return {"code": code, "url": COMPLETE + code if code else ""}
+        is_reviewed = bool(rater.shared_link and not code)  # by a person, who decides on the payment
+        return {"code": code, "url": COMPLETE + code if code else "", "review": is_reviewed}
 
     def _stop(self, connection: Connection, rater: Rater, sent: Body) -> dict[str, Any]:
         """The rater leaves; see `vcrgen.study.raters.withdraw`."""
@@ -283,7 +294,7 @@ class RaterRoutes:
         """Return a step for the page."""
         typed = place.response
         view: dict[str, Any] = {
-            "check": place.step.word,
+            "check": place.step.kind is StepKind.CHECK,
             "training": place.step.kind is StepKind.TRAINING,
             "fields": self._fields(place),
             "lengths": () if place.step.kind is StepKind.CHECK else self._items[place.step.item].lengths,
@@ -293,7 +304,10 @@ class RaterRoutes:
             "done": place.done,
             "revision": typed.revision if typed else 0,
         }
-        if picture and place.step.kind is not StepKind.CHECK and place.step.condition not in self._design.text_only:
+        if picture and place.step.kind is StepKind.CHECK:
+            name = f"{place.rater} {place.number} {place.step.word}"
+            view["picture"] = data_uri(check_picture(place.step.word, self._design.seed, name))
+        elif picture and place.step.condition not in self._design.text_only:
             view["picture"] = self._picture(place.step.item, place.step.condition)
             view["frames"] = self._read_frames(place.step.item, place.step.condition)
         if self._design.draw and typed is not None and is_answered(typed):

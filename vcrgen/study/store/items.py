@@ -26,6 +26,7 @@ def read_items(connection: Connection) -> list[StudyItem]:
             question_id=row.question_id,
             fields=row.fields,
             lengths=tuple(row.lengths),
+            words=row.words,
             answers=None if row.answers is None else tuple(row.answers),
         )
         for row in rows

@@ -12,7 +12,7 @@ from vcrgen.study.store.tables import consents, raters
 
 SELECT_RATER = select(
     *(raters.c[name] for name in ("number", "lang", "state", "token", "shared_link", "tab", "consent")),
-    *(raters.c[name] for name in ("languages", "began", "ended")),
+    *(raters.c[name] for name in ("languages", "answered", "began", "ended")),
 )
 
 
@@ -50,7 +50,7 @@ def as_rater(row: RowMapping) -> Rater:
     return Rater(**{**row, "state": RaterState(row["state"])})
 
 
-def update_rater(connection: Connection, number: int, **values: str | None) -> None:
+def update_rater(connection: Connection, number: int, **values: str | float | None) -> None:
     """Set columns of a rater."""
     connection.execute(update(raters).where(raters.c.number == number).values(values))
 

@@ -45,10 +45,23 @@ def read_steps(connection: Connection, rater: int | None = None) -> list[RaterSt
     ]
 
 
-def save_response(connection: Connection, rater: int, number: int, response: Response) -> bool:
-    """Store the response to a step; False where the same or a newer one is there already."""
+def mark_served(connection: Connection, rater: int, number: int, at: float) -> None:
+    """Store when a step was shown, in seconds since 1970, if it was not shown before."""
+    first = (steps.c.rater == rater, steps.c.number == number, steps.c.served.is_(None))
+    connection.execute(update(steps).where(*first).values(served=at))
+
+
+def save_response(
+    connection: Connection, rater: int, number: int, response: Response, took: float | None = None
+) -> bool:
+    """Store the response to a step, and the seconds that it took if they are given.
+
+    Returns:
+        False where the same or a newer response is there already.
+    """
     older = (steps.c.rater == rater, steps.c.number == number, steps.c.revision < response.revision)
-    return connection.execute(update(steps).where(*older).values(response._asdict())).rowcount > 0
+    values = response._asdict() | ({} if took is None else {"took": took})
+    return connection.execute(update(steps).where(*older).values(values)).rowcount > 0
 
 
 def open_slots(connection: Connection, design: StudyDesign) -> list[Slot]:
@@ -75,4 +88,4 @@ def _rater_step(row: AnyRow) -> RaterStep:
     response = None
     if row.texts is not None:
         response = Response(tuple(row.texts), tuple(row.unread), row.seconds, row.done, row.revision)
-    return RaterStep(row.rater, row.number, step, response)
+    return RaterStep(row.rater, row.number, step, response, row.served, row.took)

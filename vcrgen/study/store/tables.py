@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstrain
 from vcrgen.study.assignment import StepKind
 from vcrgen.web.database.schema import columns, new_metadata
 
-VERSION = 7
+VERSION = 8
 metadata = new_metadata()
 _JSON = sa.JSON(none_as_null=True)
 _SLOT = ("item", "condition", "turn")
@@ -18,7 +18,7 @@ designs = Table("designs", metadata, *columns(value=sa.JSON, secret=Text))
 items = Table(
     "items",
     metadata,
-    *columns(number=Integer, question_id=Text, fields=Integer, lengths=sa.JSON, answers_=_JSON),
+    *columns(number=Integer, question_id=Text, fields=Integer, lengths=sa.JSON, words=Integer, answers_=_JSON),
     PrimaryKeyConstraint("number"),
 )
 questions = Table(
@@ -74,6 +74,7 @@ raters = Table(
         tab=Text,
         consent=Text,
         languages=Text,
+        answered_=sa.Float,
         began=Text,
         ended=Text,
     ),
@@ -97,6 +98,8 @@ steps = Table(
         seconds=sa.Float,
         done=sa.Boolean,
         revision=Integer,
+        served_=sa.Float,
+        took_=sa.Float,
     ),
     PrimaryKeyConstraint("rater", "number"),
     ForeignKeyConstraint(["rater"], ["raters.number"]),

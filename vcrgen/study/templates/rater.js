@@ -180,7 +180,6 @@
     id("progress").value = now;
     id("training").hidden = !step.training;
     id("check").hidden = !step.check;
-    id("word").textContent = step.check;
     id("shown").hidden = !step.picture;
     if (step.picture) id("picture").src = step.picture;
     else id("picture").removeAttribute("src");
@@ -317,6 +316,7 @@
 
   const thank = (told) => {
     id("paid").hidden = !told.code;
+    id("review").hidden = !told.review;
     id("code").textContent = told.code;
     if (told.url) id("return").href = told.url;
     try {
