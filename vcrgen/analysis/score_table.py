@@ -11,6 +11,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from vcrgen.analysis.board_scores import (
 from vcrgen.core.errors import AnalysisError, LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import read_csv_cells, read_json
+from vcrgen.core.storage import DiskFolder
 from vcrgen.report.escape import check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.intervals import NORMAL_QUANTILE
@@ -234,17 +236,19 @@ def _sheet(file: Path) -> Iterator[Cells]:
 
 def _parquet(file: Path) -> Iterator[Cells]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from vcrgen.data.arrow_files import ParquetReader, check_batch
 
     try:
-        with pq.ParquetFile(file) as opened:
+        with closing(ParquetReader(DiskFolder(file.parent), file.name)) as opened:
             meta = opened.metadata
-            size = sum(meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
-            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS or size > 8 * MAX_BYTES:
+            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS:
                 raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
-            yield list(opened.schema_arrow.names)
-            for batch in opened.iter_batches(8192, use_threads=False):
-                yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+            yield list(opened.schema.names)
+            for group in range(meta.num_row_groups):
+                for batch in opened.batches(group, opened.leaves, 8192):
+                    check_batch(batch)
+                    yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise AnalysisError(
             f"{file} cannot be read as Parquet ({str(problem).splitlines()[0][:200]}); write it again."

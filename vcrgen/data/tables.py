@@ -19,7 +19,7 @@ from vcrgen.core.errors import DatasetError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import as_texts, decode, describe, parse_json
 from vcrgen.core.storage import Folder, StorageError
-from vcrgen.data.arrow_files import ParquetReader, checked_rows, open_stream
+from vcrgen.data.arrow_files import ParquetReader, checked_rows, is_text, open_stream
 
 METADATA = "metadata.jsonl"
 MAX_METADATA_BYTES = 64 << 20
@@ -27,8 +27,6 @@ MAX_IMAGE_BYTES = 32 << 20
 # Rows in memory at a time: images of a few MB each stay within a few hundred MB.
 _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
 _COPIED_ROWS = 4  # of images, as Python objects at a time
-# A column of a group of rows that is larger than the first may not have been packed to less than its 200th part.
-_FREE_BYTES, _MAX_RATIO = 64 << 20, 200
 _IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _FILE_FIELD = "_file_name"
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.png")
@@ -130,7 +128,7 @@ def fits(stored: pa.DataType, expected: pa.DataType) -> bool:
     if types.is_list(expected):
         is_list = types.is_list(stored) or types.is_large_list(stored) or types.is_fixed_size_list(stored)
         return is_list and fits(stored.value_type, expected.value_type)
-    same = (_is_text, types.is_integer, types.is_floating)
+    same = (is_text, types.is_integer, types.is_floating)
     return any(is_same(expected) and is_same(stored) for is_same in same)
 
 
@@ -141,10 +139,6 @@ def narrowed(kind: pa.DataType, fields: Sequence[str]) -> pa.DataType:
     if pa.types.is_list(kind):
         return pa.list_(narrowed(kind.value_type, fields))
     return pa.struct([(fields[0], narrowed(kind.field(fields[0]).type, fields[1:]))])
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def image_bytes(value: Any) -> bytes | None:
@@ -192,19 +186,8 @@ class _Parquet(StoredRows):
         start = 0
         for group, rows in enumerate(self._reader.group_sizes):
             if numbers is None or not numbers.isdisjoint(range(start, start + rows)):
-                self._check_sizes(group, paths)
                 yield from _rows(self._reader.batches(group, paths, size), start, numbers, size)
             start += rows
-
-    def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
-        """Raise DamagedFileError for a column chunk with an implausible compression ratio."""
-        metadata = self._reader.metadata.row_group(group)
-        for column in map(metadata.column, range(metadata.num_columns)):
-            unpacked, most = column.total_uncompressed_size, max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size)
-            if column.path_in_schema in paths and unpacked > most:
-                raise DamagedFileError(
-                    f"unpacks to {unpacked >> 20} MiB in {column.path_in_schema}, which is no column of a dataset"
-                )
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
         """Leaf paths of columns, as ``parts.list.element.name`` of ``parts.name``, for any writer."""

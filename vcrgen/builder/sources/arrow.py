@@ -123,6 +123,7 @@ class _ParquetFile:
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._batch: pa.RecordBatch | None = None
         self._position = 0  # row of the group with which the batch begins
+        self._problem = "it ends early"  # why no more batches come
         self.schema = self._reader.schema
         self.rows: int = self._reader.metadata.num_rows  # as the footer says, beside those of the row groups
 
@@ -145,7 +146,8 @@ class _ParquetFile:
         while self._position < stop:
             self._batch = self._batch or self._next_batch()
             if self._batch is None:
-                yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(self._position, start), stop))
+                problem = f"the row group is damaged here ({self._problem})"
+                yield from ({PROBLEM: problem} for _ in range(max(self._position, start), stop))
                 return
             low, high = max(start - self._position, 0), min(stop - self._position, self._batch.num_rows)
             if low < high:
@@ -163,7 +165,7 @@ class _ParquetFile:
             # Damaged data stay damaged; a failing disk or network, whose errors have a number, ends the read.
             if not isinstance(error, pa.ArrowException) and not (type(error) is OSError and error.errno is None):
                 raise
-            self._batches = iter(())
+            self._batches, self._problem = iter(()), first_line(error)
             return None
 
 
