@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sqlalchemy import Engine
 from tests.leaderboard.common import Hand, MakeBoard, Place, Submit
 from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import build
+from vcrgen.core.errors import DatabaseError
 from vcrgen.data.key import read_key
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board
@@ -35,6 +37,7 @@ from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.engine import SQLITE_FILE, create_board, open_engine
+from vcrgen.leaderboard.store.log import check_unchanged, read_log
 from vcrgen.leaderboard.worker import Worker, finish
 from vcrgen.samples import sample_pair
 from vcrgen.scorer.answer_key import AnswerKey
@@ -219,6 +222,8 @@ def make_board(tmp_path: Path, board_in: MakeBoard) -> Iterator[MakeBoard]:
 
     yield make
     for board in made:
+        with suppress(DatabaseError), board.writing() as connection:  # some tests take the tables away
+            check_unchanged(read_log(connection))  # whatever a test did by the package has a line of the log
         board.engine.dispose()
 
 
@@ -347,7 +352,7 @@ def find() -> Callable[[Board, str], Submission]:
     return call
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def place(facts: Callable[..., ModelFacts]) -> Place:
     """Puts a scored submission on a board without scoring a file, with means of resamples that are asked for.
 

@@ -303,6 +303,7 @@ def events(count: int = 8) -> list[Event]:
             what=kinds[n % len(kinds)],
             subject=facts(n).entry if n % 3 != 2 else "wiki-en",
             facts={"model": facts(n).model, "set": "wiki-en", "file": hashlib.sha256(bytes([n])).hexdigest()},
+            state={},
             chain=hashlib.sha256(bytes([n, n])).hexdigest(),
         )
         for n in range(count)

@@ -90,8 +90,8 @@ def test_a_board_moves_from_one_database_to_another(
             assert model_page(BoardReader(moved.settings, other), entry) == model_page(
                 BoardReader(board.settings, one), entry
             )
-        assert replace(BoardReader(moved.settings, other).site(live=True), updated=None) == replace(
-            BoardReader(board.settings, one).site(live=True), updated=None
+        assert replace(BoardReader(moved.settings, other).site(live=True), updated=None, head="") == replace(
+            BoardReader(board.settings, one).site(live=True), updated=None, head=""
         )
         assert teams.team_of(other, token) == "Lab"
     assert moved.settings.model_dump(exclude={"database"}) == board.settings.model_dump(exclude={"database"})
@@ -151,8 +151,8 @@ def test_a_backup_that_cannot_be_restored_is_none(
 ) -> None:
     """A file is restored once before it is called a backup."""
     place(board, "A", {EASY: [0.5] * 20})
-    real = backups._plain
-    monkeypatch.setattr(backups, "_plain", lambda value: "AAAA" if isinstance(value, bytes) else real(value))
+    real = backups.as_json_value
+    monkeypatch.setattr(backups, "as_json_value", lambda value: "AAAA" if isinstance(value, bytes) else real(value))
     with pytest.raises(LeaderboardError, match="not those that the log tells of"):
         backup(board, tmp_path / "board.tar.gz")
     assert not list(tmp_path.glob("board.tar.gz*"))
@@ -229,6 +229,28 @@ def in_file(members: Members) -> Members:
     return edited(members, name, lambda content: content + b" ")
 
 
+def sparse(name: str, size: int, holes: str = "0,0") -> tuple[tarfile.TarInfo, bytes]:
+    """A member that stores nothing and says that it has so many bytes."""
+    info = member(name)
+    info.pax_headers = {"GNU.sparse.size": str(size), "GNU.sparse.numblocks": "0", "GNU.sparse.map": holes}
+    return info, b""
+
+
+def commented(info: tarfile.TarInfo, text: str) -> tarfile.TarInfo:
+    info.pax_headers = {"comment": text}
+    return info
+
+
+def with_row(members: Members, table: str, **values: Any) -> Members:
+    """The first row of a table has other values."""
+
+    def change(content: bytes) -> bytes:
+        first, rest = content.split(b"\n", 1)
+        return json.dumps(json.loads(first) | values).encode() + b"\n" + rest
+
+    return edited(members, f"tables/{table}.jsonl", change)
+
+
 CHANGES: dict[str, tuple[Callable[[Members], Members], str]] = {
     "no head": (lambda members: members[1:], "is no backup of a board"),
     "another order": (lambda members: members[::-1], "is no backup of a board"),
@@ -280,6 +302,23 @@ CHANGES: dict[str, tuple[Callable[[Members], Members], str]] = {
         "is damaged: table runs",
     ),
     "a row twice": (lambda m: edited(m, "tables/sets.jsonl", lambda content: content * 2), "cannot be used"),
+    "a file of holes": (lambda m: [*m, sparse("files/" + "0" * 64, 1 << 29)], "which no backup does"),
+    "a table of holes": (lambda m: [*m, sparse("tables/runs.jsonl", 1 << 29)], "which no backup does"),
+    "holes that are none": (lambda m: [*m, sparse("files/" + "0" * 64, 1, "x")], "cannot be read as a backup"),
+    "a file that unpacks": (
+        lambda m: [*m, (member("files/" + "0" * 64), bytes(9 << 20))],
+        "unpacks to more than 4 MiB",
+    ),
+    "a table that unpacks": (lambda m: [*m, (member("tables/runs.jsonl"), bytes(9 << 20))], "unpacks to more than 4"),
+    "a header that unpacks": (
+        lambda m: [*m, (commented(member("files/" + "0" * 64), "x" * (9 << 20)), b"x")],
+        "unpacks to more than 4 MiB",
+    ),
+    "a lifecycle that is none": (lambda m: with_row(m, "sets", lifecycle=[]), "of the log says"),
+    "a row that is too long": (lambda m: with_row(m, "runs", result={"x": "y" * (1 << 16)}), "is damaged: table runs"),
+    "a name that is too long": (lambda m: with_row(m, "submissions", model="M" * 81), "is damaged: table submissions"),
+    "a text that is too long": (lambda m: with_row(m, "sets", signature="M" * 3000), "is damaged: table sets"),
+    "a name that is a list": (lambda m: with_row(m, "submissions", model=["M"]), "is damaged: table submissions"),
     "rows of nothing": (
         lambda m: edited(m, "tables/cells.jsonl", lambda content: content.replace(b'"run":1,', b'"run":77,')),
         "cannot be used",
@@ -288,7 +327,11 @@ CHANGES: dict[str, tuple[Callable[[Members], Members], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_backup_is_refused_and_makes_no_board(change: str, made: Path, tmp_path: Path) -> None:
+def test_a_changed_backup_is_refused_and_makes_no_board(
+    change: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in {"FREE_BYTES": 4 << 20, "MAX_ROW": 1 << 16, "MAX_TEXT": 2000}.items():
+        monkeypatch.setattr(backups, name, limit)
     how, message = CHANGES[change]
     write_members(tmp_path / "changed.tar.gz", how(read_members(made)))
     with pytest.raises((DatabaseError, LeaderboardError)) as caught:
@@ -301,6 +344,20 @@ def test_a_changed_backup_is_refused_and_makes_no_board(change: str, made: Path,
 def test_an_unchanged_backup_that_was_packed_anew_is_taken(made: Path, tmp_path: Path) -> None:
     write_members(tmp_path / "same.tar.gz", read_members(made))
     assert len(restore(tmp_path / "same.tar.gz", tmp_path / "new", database="", data=[]).sets) == 2
+
+
+def test_nothing_is_stored_of_an_archive_that_is_too_large(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is looked at first, so a bomb behind good members fills no disk."""
+    stored: list[str] = []
+    monkeypatch.setattr(backups, "new_board", lambda *_: stored.append("a board"))
+    monkeypatch.setattr(backups, "FREE_BYTES", 4 << 20)
+    bomb = (member("files/" + "0" * 64), bytes(9 << 20))
+    write_members(tmp_path / "changed.tar.gz", [*read_members(made), bomb])
+    with pytest.raises(LeaderboardError, match=r"unpacks to more than 4 MiB.*nothing was restored"):
+        restore(tmp_path / "changed.tar.gz", tmp_path / "new", database="", data=[])
+    assert not stored
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "gzip of text", "png", "missing", "folder"])

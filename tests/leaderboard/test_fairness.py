@@ -20,7 +20,7 @@ from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome, fingerprint, session_of
 from vcrgen.leaderboard.service import teams as routes
 from vcrgen.leaderboard.store import submissions, teams
-from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.log import read_log, record
 from vcrgen.leaderboard.store.models import team_page
 from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.worker import Worker
@@ -38,6 +38,7 @@ def group(board: Board, **groups: str) -> None:
         for team, name in groups.items():
             teams.add_team(connection, team)
             teams.put_into_group(connection, team, name)
+        record(connection, actor="a test", what="grouped", subject="board", facts={})
 
 
 # The queue

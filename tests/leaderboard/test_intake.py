@@ -17,7 +17,7 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.records import Event, ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import check_log, now, read_log
+from vcrgen.leaderboard.store.log import check_log, now, read_log, record
 
 
 def take(
@@ -43,6 +43,7 @@ def everything(board: Board) -> tuple[list[Submission], list[Event]]:
 def fail(board: Board, submission: Submission) -> None:
     with board.writing() as connection:
         submissions.change(connection, submission.id, status="failed", problems=["no"])
+        record(connection, actor="a test", what="failed", subject=submission.subject, facts={})
 
 
 def test_what_is_accepted_is_kept_and_written_down(board: Board, facts: Facts) -> None:

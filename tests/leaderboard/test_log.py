@@ -1,21 +1,46 @@
 """The log: lines are added and never changed, and a change shows."""
 
-from collections.abc import Callable
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+import sqlalchemy as sa
+from sqlalchemy import Engine, text, update
 from sqlalchemy.exc import DBAPIError
 
+from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard.board import Board
+from vcrgen.data.views import View
+from vcrgen.leaderboard.backup import backup
+from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.export import export_site
+from vcrgen.leaderboard.page_records import PixelScore
 from vcrgen.leaderboard.records import Event
-from vcrgen.leaderboard.store import log
-from vcrgen.leaderboard.store.log import check_log, last_event, read_log, record
-from vcrgen.leaderboard.store.results import check_scores
-from vcrgen.leaderboard.store.schema import events
+from vcrgen.leaderboard.store import log, results, teams
+from vcrgen.leaderboard.store.engine import SQLITE_FILE, open_engine
+from vcrgen.leaderboard.store.log import (
+    check_board,
+    check_head,
+    check_log,
+    check_unchanged,
+    last_event,
+    log_head,
+    note_foreign_change,
+    read_log,
+    record,
+)
+from vcrgen.leaderboard.store.schema import events, metadata
+from vcrgen.leaderboard.store.sets import all_sets
+from vcrgen.leaderboard.store.state import UNLOGGED
+from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
+from vcrgen.web.database.engine import reading, writing
 
 
 def write(board: Board, count: int) -> None:
@@ -139,32 +164,158 @@ def test_the_zone_of_the_clock_does_not_matter(board: Board, monkeypatch: pytest
     assert check_log(iter(told)) == 3
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE cells SET estimates = replace(estimates, '0.5', '0.9')",
-        "UPDATE cells SET hits = zeroblob(16)",
-        "UPDATE runs SET result = replace(result, '8', '9')",
-        "UPDATE runs SET signature = 'metric:other|seed:0'",
-        "UPDATE cells SET mode = 'hard' WHERE mode = 'easy'",
-    ],
-)
-def test_changed_scores_show(change: str, board: Board, place: Any) -> None:
-    place(board, "A", {("easy", "stacked"): [0.5, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
-    place(board, "B", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
-    with board.reading() as connection:
-        assert check_scores(connection, read_log(connection)) == 2
-    with board.engine.begin() as connection:
-        connection.execute(text(change))
-    with board.reading() as connection:
-        check_log(read_log(connection))
-        with pytest.raises(LeaderboardError, match="The scores of A on public are not those that the log tells of"):
-            check_scores(connection, read_log(connection))
+def test_a_line_tells_its_time_to_nobody(board: Board) -> None:
+    """Two lines with the same words have other states, so that nobody finds the microsecond of a line by trying."""
+    write(board, 2)
+    states = [line.state for line in lines(board)]
+    assert len({state["nonce"] for state in states}) == len(states)
+    assert len({state["sets"] for state in states}) == len(states)
 
 
-def test_a_digest_of_scores_does_not_tell_them(board: Board, place: Any) -> None:
-    """The same scores have another digest each time, so that nobody can try which ones have it."""
-    for model in ("A", "B"):
-        place(board, model, {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
-    digests = [line.facts["scores"] for line in lines(board) if "scores" in line.facts]
-    assert len(set(digests)) == len(digests) == 2
+@pytest.fixture(scope="module")
+def full_board(
+    board_in: Callable[..., Board], place: Place, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The folder of a board with rows in every table."""
+    folder = tmp_path_factory.mktemp("full") / "board"
+    board = board_in(folder, with_reported=True)
+    for model, value in (("A", 0.5), ("B", 0.75)):
+        place(board, model, {("easy", "stacked"): [value, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
+    place(board, "C", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
+    with board.writing() as connection:
+        teams.make_token(connection, "Lab", "label")
+        teams.put_into_group(connection, "Lab", "group")
+        teams.add_identity(connection, "Lab", "0" * 64)
+        (public, _) = all_sets(connection)
+        people = HumanScore(
+            mode="easy", view=View.STACKED, raters=3, items=4, spans=9, exact=0.5, low=0.25, high=0.75, sd=0.1
+        )
+        study = HumanBaseline(study="0123456789abcdef", data=public.data, language="en", scores=(people,))
+        results.put_human(connection, "public", study)
+        pixels = PixelScore(mode="easy", images=4, spans=9, unread=0, exact=0.5, low=0.25, high=0.75, bits=3.0)
+        results.put_pixels(connection, "public", public.data, [pixels])
+        record(connection, actor="a test", what="filled", subject="board", facts={})
+    board.engine.dispose()
+    yield folder
+
+
+def other_value(column: sa.Column[Any], value: Any) -> Any:
+    """A value of the same kind: what somebody would write who wants another figure on a page."""
+    kind = column.type
+    if isinstance(kind, sa.JSON):
+        stored = json.loads(value) if value is not None else None
+        return json.dumps([*stored, "x"] if isinstance(stored, list) else {**(stored or {}), "x": 1})
+    if isinstance(kind, sa.LargeBinary):
+        return b"\x02" * 8 if value is None else bytes([value[0] ^ 1, *value[1:]])
+    if isinstance(kind, sa.Boolean):
+        return not value
+    if isinstance(kind, sa.Integer | sa.Float):
+        return 7 if value is None else value + 1
+    if isinstance(kind, sa.Date):
+        return "2001-02-03"
+    if isinstance(kind, sa.String):
+        return f"{value or ''}x"
+    return "2001-02-03 04:05:06.000000"  # a Moment
+
+
+SHOWN = [
+    pytest.param(column, id=f"{table.name}.{column.name}")
+    for table in metadata.sorted_tables
+    for column in table.columns
+    if column not in UNLOGGED
+]
+
+
+def open_copy(folder: Path, copy: Path, *statements: tuple[str, Sequence[Any]]) -> Engine:
+    """The database of a copy, after statements of somebody who can do anything to it."""
+    shutil.copyfile(folder / SQLITE_FILE, copy / SQLITE_FILE)
+    with closing(sqlite3.connect(copy / SQLITE_FILE)) as connection:
+        for trigger in ("UPDATE", "DELETE"):
+            connection.execute(f"DROP TRIGGER events_stay_{trigger}")
+        for statement, values in statements:
+            assert connection.execute(statement, values).rowcount == 1
+        connection.commit()
+    return open_engine(copy, "")
+
+
+@pytest.mark.parametrize("column", SHOWN)
+def test_no_column_can_be_changed_unseen(column: sa.Column[Any], full_board: Path, tmp_path: Path) -> None:
+    """Whatever a page shows: an edit of any column is noticed, also after the next change of the board."""
+    table = column.table.name
+    with closing(sqlite3.connect(full_board / SQLITE_FILE)) as connection:
+        last, value = connection.execute(f'SELECT rowid, "{column.name}" FROM {table} ORDER BY rowid DESC').fetchone()
+    change = (f'UPDATE {table} SET "{column.name}" = ? WHERE rowid = ?', (other_value(column, value), last))
+    engine = open_copy(full_board, tmp_path, change)
+    try:
+        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+            check_board(connection)
+        with writing(engine) as connection:
+            note_foreign_change(connection)
+            record(connection, actor="worker", what="scored", subject="x", facts={})
+        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+            check_board(connection)
+            check_unchanged(read_log(connection))
+    finally:
+        engine.dispose()
+
+
+@pytest.mark.parametrize("table", [table for table in metadata.sorted_tables if table.name != "events"], ids=str)
+def test_no_row_can_be_removed_or_added_unseen(table: sa.Table, full_board: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(full_board / SQLITE_FILE)) as connection:
+        names = [column.name for column in table.columns]
+        listing = ", ".join(f'"{name}"' for name in names)
+        rowid, *row = connection.execute(f"SELECT rowid, {listing} FROM {table} ORDER BY rowid DESC").fetchone()
+    values = dict(zip(names, row, strict=True))
+    key = list(table.primary_key.columns)[-1]
+    values[key.name] = other_value(key, values[key.name])
+    added = f"INSERT INTO {table} ({listing}) VALUES ({', '.join('?' * len(names))})"
+    for statement in ((added, list(values.values())), (f"DELETE FROM {table} WHERE rowid = ?", (rowid,))):
+        engine = open_copy(full_board, tmp_path, statement)
+        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+            check_board(connection)
+        engine.dispose()
+
+
+def test_what_the_log_does_not_tell_of_is_on_no_page(full_board: Path, tmp_path: Path) -> None:
+    board = open_board(full_board)
+    before = export_site(board, tmp_path / "before")
+    with board.queueing() as connection:
+        for column in UNLOGGED:
+            connection.execute(update(column.table).values({column: 2}))
+    with board.reading() as connection:
+        check_board(connection)
+    assert export_site(board, tmp_path / "after") == before
+    for file in (tmp_path / "before").iterdir():
+        assert (tmp_path / "after" / file.name).read_bytes() == file.read_bytes()
+    board.engine.dispose()
+
+
+def test_pages_and_backups_print_the_head(full_board: Path, tmp_path: Path) -> None:
+    board = open_board(full_board)
+    with board.reading() as connection:
+        copy = log_head(connection)
+        number, chain = copy.split(":")
+        check_head(connection, copy)
+        for wrong in ("", "57", "x:y", f"{number}:{'0' * 64}", f"{int(number) + 1}:{chain}", f"{'9' * 30}:{chain}"):
+            with pytest.raises(LeaderboardError, match="head"):
+                check_head(connection, wrong)
+    export_site(board, tmp_path / "site")
+    pages = list((tmp_path / "site").glob("*.html"))
+    assert pages and all(f">{copy}<" in page.read_text("utf-8") for page in pages)
+    assert backup(board, tmp_path / "board.tar.gz").head == copy
+    board.engine.dispose()
+
+
+def test_a_log_that_was_written_anew_does_not_have_the_old_head(full_board: Path, tmp_path: Path) -> None:
+    """Whoever computes the chain anew after an edit passes all checks but a comparison with a copy of a head."""
+    engine = open_copy(full_board, tmp_path, ("UPDATE submissions SET model = 'Best' WHERE model = 'A'", ()))
+    with writing(engine) as connection:
+        copy = log_head(connection)
+        old = list(read_log(connection))
+        connection.execute(sa.delete(events))
+        for line in old:
+            record(connection, actor=line.actor, what=line.what, subject=line.subject, facts=line.facts)
+        check_board(connection)
+        with pytest.raises(LeaderboardError, match="written anew"):
+            check_head(connection, copy)
+    engine.dispose()

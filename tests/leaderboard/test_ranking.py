@@ -65,7 +65,7 @@ def test_counts_are_what_counting_anew_gives(board: Board, place: Place) -> None
             set_name="hidden-en" if number % 4 == 3 else "public",
             signature=f"metric:made|seed:{number % 5 == 4}",
         )
-    with board.writing() as connection:
+    with board.queueing() as connection:
         inside = set(connection.execute(select(runs.c.id)).scalars())
         everything = sorted(inside)
         assert ranked(connection) == counted_anew(connection, inside)
@@ -172,7 +172,7 @@ def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place)
     first = place(board, "A", {EASY: [0.75] * 20})
     before = rows_of(board)
     second = place(board, "A", {EASY: [0.25] * 20})
-    with board.writing() as connection:  # scored anew, and rejected this time
+    with board.queueing() as connection:  # scored anew, and rejected this time
         connection.execute(
             update(submissions).where(submissions.c.id == second.id).values(status=SubmissionStatus.QUEUED.value)
         )

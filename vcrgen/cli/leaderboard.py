@@ -325,6 +325,7 @@ def list_(
     """List submissions with their ids, and the problems of failed ones."""
     from vcrgen.leaderboard.records import SubmissionStatus
     from vcrgen.leaderboard.store.submissions import list_submissions
+    from vcrgen.leaderboard.times import minute
 
     if status is not None and status not in list(SubmissionStatus):
         raise LeaderboardError(f"Unknown state {status!r}; known: {', '.join(SubmissionStatus)}.")
@@ -333,7 +334,7 @@ def list_(
     if not submissions:
         console.err.print(f"No submission has the state {status}." if status else "No submission has come yet.")
     for submission in submissions:
-        when = submission.received.strftime("%Y-%m-%d %H:%M")
+        when = minute(submission.received)
         who = f"{escape(submission.facts.model)}, {escape(submission.facts.team)}"
         line = f"{submission.id[:12]}  {when}  {submission.status:8}  {submission.set}  {who}"
         console.say(line, highlight=False)
@@ -428,20 +429,27 @@ def rescore(board: _Board) -> None:
     )
 
 
-@leaderboard.command(epilog=_examples("log board"))
-def log(board: _Board) -> None:
-    """Print the log, and verify its hash chain."""
-    from vcrgen.leaderboard.store.log import check_log, read_log
-    from vcrgen.leaderboard.store.results import check_scores
+@leaderboard.command(epilog=_examples("log board", "log board --head 57:3f2a..."))
+def log(
+    board: _Board,
+    head: Annotated[
+        str, typer.Option(help="An earlier NUMBER:CHAIN, from a page or a backup, to compare with the log.")
+    ] = "",
+) -> None:
+    """Print the log; verify its hash chain, and that the board shows what the log says."""
+    from vcrgen.leaderboard.store import log as lines
 
     with _open(board).reading() as connection:
-        for event in read_log(connection):
+        for event in lines.read_log(connection):
             facts = " ".join(f"{name}={value}" for name, value in sorted(event.facts.items()))
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
-        count = check_log(read_log(connection))
-        check_scores(connection, read_log(connection))
-    console.out.print(f"{pluralize(count, 'line')}; the chain is whole.", style="dim")
+        if head:
+            lines.check_head(connection, head)
+        count = lines.check_board(connection)
+        lines.check_unchanged(lines.read_log(connection))
+        console.out.print(f"{pluralize(count, 'line')}; the chain is whole, and the board is as it says.", style="dim")
+        console.say(f"Head: {lines.log_head(connection)}", highlight=False)
 
 
 @leaderboard.command(epilog=_examples("backup board board-2026-11-21.tar.gz"))
@@ -449,8 +457,9 @@ def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.
     """Back up the board to one private file, also while the service runs."""
     from vcrgen.leaderboard.backup import backup as run
 
-    size = run(_open(board), file)
-    console.say(f"[bold]{escape(str(file))}[/]: {size / 1e6:,.1f} MB. Keep it private.")
+    written = run(_open(board), file)
+    console.say(f"[bold]{escape(str(file))}[/]: {written.bytes / 1e6:,.1f} MB. Keep it private.")
+    console.say(f"Head of its log: {written.head}", highlight=False)
 
 
 @leaderboard.command(

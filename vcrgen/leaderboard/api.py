@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from vcrgen.core.reading import encodable
-from vcrgen.leaderboard.disclosure import to_minute
 from vcrgen.leaderboard.page_records import LadderFeedback, ModelCell, TeamPage
 from vcrgen.leaderboard.records import Event, Submission
+from vcrgen.leaderboard.times import iso_minute
 
 
 def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: LadderFeedback | None) -> dict[str, Any]:
@@ -29,8 +29,8 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
         "team": submission.facts.team,
         "model": submission.facts.model,
         "status": submission.status.value,
-        "received": to_minute(submission.received).isoformat(),
-        "finished": to_minute(submission.finished).isoformat() if submission.finished else None,
+        "received": iso_minute(submission.received),
+        "finished": iso_minute(submission.finished) if submission.finished else None,
         "private": submission.private,
         "problems": [encodable(problem) for problem in submission.problems],
         "scores": scores,
@@ -41,11 +41,12 @@ def event_as_json(event: Event) -> dict[str, Any]:
     """A line of the history, as far as its page shows it."""
     return {
         "number": event.number,
-        "at": to_minute(event.at).isoformat(),
+        "at": iso_minute(event.at),
         "what": event.what,
         "subject": event.subject,
         "actor": event.actor,
         "facts": dict(event.facts),
+        "chain": event.chain,
     }
 
 

@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
 import tarfile
 import tempfile
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, select, text
+from sqlalchemy import Connection, Date, LargeBinary, String, Table, func, insert, select, text
 
 from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.core.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import check_database, describe_set, fresh_folder, named_sets, new_board, settings_of
 from vcrgen.leaderboard.settings import Settings, write_settings
-from vcrgen.leaderboard.store.log import check_log, maintainer, read_log, record
-from vcrgen.leaderboard.store.results import check_scores
+from vcrgen.leaderboard.store.log import check_board, log_head, maintainer, record
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
+from vcrgen.leaderboard.store.state import as_json_value
 from vcrgen.web.database.schema import Moment
 
 FORMAT = "vcrgen-board-backup-1"
 _HEAD = "backup.json"
 _MEMBER = re.compile(r"files/([0-9a-f]{64})|tables/([a-z_]+)\.jsonl")
 MAX_HEAD = 1 << 20
-MAX_ROW = 256 << 20
-BATCH = 500
+# An archive larger than the first, unpacked, may not have been packed to less than its 100th part: that of a board has
+# a fifth to a twentieth.
+FREE_BYTES, MAX_RATIO = 64 << 20, 100
+MAX_FILE = 1 << 30  # as `file_mb` of a board
+MAX_ROW = 16 << 20
+MAX_TEXT = 1 << 20  # characters of a column without a length of its own
+_AT_ONCE = 4 << 20  # bytes that a header of the archive, or anything else, is read into memory at once
+BATCH, BATCH_BYTES = 500, 16 << 20  # rows that are stored together
 
 
-def backup(board: Board, target: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class WrittenBackup:
+    """A backup that was written and can be restored."""
+
+    bytes: int
+    head: str  # number and chain of the last line of its log; empty for an empty log
+
+
+def backup(board: Board, target: Path) -> WrittenBackup:
     """Write a board into one file, while it is in use: the rows are those of one moment.
-
-    Returns:
-        Bytes written.
 
     Raises:
         OutputError: The file is there, or cannot be written.
@@ -52,6 +65,7 @@ def backup(board: Board, target: Path) -> int:
     with output_errors(target):
         with board.reading() as connection, atomic_path(target) as temporary:
             _check(connection, board, board.folder)
+            last = log_head(connection)
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
                 settings = board.settings.model_dump(exclude={"database", "sets"})  # a password, and what a table holds
@@ -63,7 +77,7 @@ def backup(board: Board, target: Path) -> int:
                     archive.add(board.vault.path(digest), f"files/{digest}", recursive=False)
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".vcrgen-") as trial:
                 restore(temporary, Path(trial) / "board", database="", data=())  # a backup is what can be restored
-        return target.stat().st_size
+        return WrittenBackup(target.stat().st_size, last)
 
 
 def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -> Board:
@@ -81,14 +95,71 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     with fresh_folder(folder):
         moved = named_sets(data)
         try:
-            with tarfile.open(source, "r:gz") as archive:
+            with _opened(source) as archive:
+                _check_members(archive, source)
+            with _opened(source) as archive:
                 return _restore(archive, source, folder, database, moved)
-        except (tarfile.TarError, EOFError, OSError, zlib.error) as problem:
-            raise LeaderboardError(f"{source} cannot be read as a backup: {problem}.") from None
+        except (tarfile.TarError, EOFError, OSError, zlib.error, ValueError) as problem:  # ValueError: of a header
+            reason = next(iter(str(problem).splitlines()), type(problem).__name__)[:200]
+            raise LeaderboardError(f"{source} cannot be read as a backup: {reason}.") from None
+
+
+class _Unpacked(gzip.GzipFile):
+    """The unpacked bytes of an archive, up to a limit by its packed size.
+
+    Raises:
+        LeaderboardError: More is asked for, all in all or at once.
+    """
+
+    def __init__(self, source: Path) -> None:
+        super().__init__(source, "rb")
+        self._source = source
+        self._most = max(FREE_BYTES, MAX_RATIO * source.stat().st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As of any file; `tarfile` asks for as much as a header of the archive says."""
+        self._check(self.tell() + (size or 0), at_once=size or 0)
+        return super().read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As of any file; `tarfile` goes on behind a member in this way."""
+        self._check(offset)
+        return super().seek(offset, whence)
+
+    def _check(self, end: int, *, at_once: int = 0) -> None:
+        if end > self._most:
+            raise LeaderboardError(
+                f"{self._source} unpacks to more than {self._most >> 20} MiB, far more than a backup of its size; "
+                "nothing was restored."
+            )
+        if at_once > _AT_ONCE:
+            raise LeaderboardError(f"{self._source} is damaged: it has a header of {at_once >> 20} MiB.")
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[tarfile.TarFile]:
+    with _Unpacked(source) as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
+        yield archive
+
+
+def _check_members(archive: tarfile.TarFile, source: Path) -> None:
+    """Check names, kinds and sizes of all that an archive holds, before anything of it is stored.
+
+    Raises:
+        LeaderboardError: Something is not of a backup, or is larger than a backup's.
+    """
+    tables = {table.name for table in metadata.sorted_tables}
+    _read_head(archive, source)
+    for member in islice(archive, 1, None):  # behind the head
+        name = _MEMBER.fullmatch(member.name)
+        if name is None or not member.isreg() or member.issparse() or (name[2] and name[2] not in tables):
+            raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
+        if name[1] and member.size > MAX_FILE:
+            raise LeaderboardError(f"{source} holds a file of {member.size >> 20} MiB, more than any board takes.")
 
 
 def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
-    head = _head(archive, source)
+    head = _read_head(archive, source)
     try:
         settings = Settings(**{**head["settings"], "database": database})
     except (ConfigError, KeyError, TypeError):
@@ -111,10 +182,8 @@ def _load(
             raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one.")
         check_database(connection)
         for member in islice(archive, 1, None):  # behind the head
-            name = _MEMBER.fullmatch(member.name)
-            content = archive.extractfile(member) if member.isreg() else None
-            if name is None or content is None or (name[2] and name[2] not in tables):
-                raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
+            name, content = _MEMBER.fullmatch(member.name), archive.extractfile(member)
+            assert name is not None and content is not None  # as was checked
             if name[2]:
                 _insert_rows(connection, tables[name[2]], content)
                 missing.discard(name[2])
@@ -136,7 +205,7 @@ def _load(
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 
-def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
+def _read_head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
     first = archive.next()
     content = archive.extractfile(first) if first is not None and first.name == _HEAD and first.isreg() else None
     try:
@@ -149,13 +218,12 @@ def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
 
 
 def _check(connection: Connection, board: Board, source: Path) -> None:
-    """Check that the log and the ranked scores are whole, and that no file is missing.
+    """Check that the log is whole, the board is as it says, and no file is missing.
 
     Raises:
         LeaderboardError: They are not.
     """
-    check_log(read_log(connection))
-    check_scores(connection, read_log(connection))
+    check_board(connection)
     for digest in connection.execute(select(submissions.c.file).distinct()).scalars():
         if not board.vault.path(digest).is_file():
             raise LeaderboardError(f"{source} is damaged: the file {digest} is missing.")
@@ -182,33 +250,36 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
     for row in connection.execute(select(table).order_by(*table.primary_key.columns)):
-        values = {name: _plain(value) for name, value in row._mapping.items()}
+        values = {name: as_json_value(value) for name, value in row._mapping.items()}
         yield canonical_json(values).encode() + b"\n"
 
 
 def _insert_rows(connection: Connection, table: Table, lines: IO[bytes]) -> None:
-    def rows() -> Iterator[dict[str, Any]]:
-        while line := lines.readline(MAX_ROW):
-            values = json.loads(line)
-            yield {column.name: _typed(column.type, values[column.name]) for column in table.columns}
-
-    remaining = rows()
     try:
-        while batch := list(islice(remaining, BATCH)):
+        for batch in _batches(table, lines):
             connection.execute(insert(table), batch)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LeaderboardError(f"The backup is damaged: table {table.name}.") from None
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    return value.isoformat() if isinstance(value, date | datetime) else value
+def _batches(table: Table, lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    size = 0
+    while line := lines.readline(MAX_ROW):
+        values, size = json.loads(line), size + len(line)
+        batch.append({column.name: _read_value(column.type, values[column.name]) for column in table.columns})
+        if len(batch) == BATCH or size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
-def _typed(kind: Any, value: Any) -> Any:
+def _read_value(kind: Any, value: Any) -> Any:
     if value is None:
         return None
+    if isinstance(kind, String) and (not isinstance(value, str) or len(value) > (kind.length or MAX_TEXT)):
+        raise ValueError("the text is too long")
     if isinstance(kind, LargeBinary):
         return b64decode(value)
     if isinstance(kind, Moment):

@@ -19,6 +19,7 @@ from vcrgen.core.files import fsync
 from vcrgen.leaderboard.records import TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings
 from vcrgen.leaderboard.store.engine import check_board, open_engine
+from vcrgen.leaderboard.store.log import note_foreign_change
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.web.database.engine import reading, writing
 
@@ -55,8 +56,15 @@ class Board:
         """A connection that sees one state of the board."""
         return reading(self.engine)
 
-    def writing(self) -> AbstractContextManager[Connection]:
-        """A transaction, safe on disk when the block has ended."""
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction, safe on disk when the block has ended; whatever it changes, it records in the log."""
+        with writing(self.engine) as connection:
+            note_foreign_change(connection)
+            yield connection
+
+    def queueing(self) -> AbstractContextManager[Connection]:
+        """A transaction that changes what waits and what is being scored, of which the log does not tell."""
         return writing(self.engine)
 
     @property

@@ -12,11 +12,12 @@ from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_or_wait
-from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import Feedback, LogEntry, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import LONG_RATIO, MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
 from vcrgen.leaderboard.store import results, submissions
-from vcrgen.leaderboard.store.log import maintainer, now, record
+from vcrgen.leaderboard.store.log import maintainer, now, record, record_all
 from vcrgen.leaderboard.store.sets import change_set, get_set
+from vcrgen.leaderboard.times import minute
 
 LOCK = ".closing.lock"
 # The time at closing over that at intake, where the same file was read in both splits: it does not fail for its length.
@@ -76,9 +77,7 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
         if lifecycle.closed or lifecycle.retired:
             raise LeaderboardError(f"The set {set_name!r} is {'closed' if lifecycle.closed else 'retired'} already.")
         if lifecycle.closes is not None and now() < lifecycle.closes and not early:
-            raise LeaderboardError(
-                f"The set {set_name!r} is open until {lifecycle.closes:%Y-%m-%d %H:%M}; see --early."
-            )
+            raise LeaderboardError(f"The set {set_name!r} is open until {minute(lifecycle.closes)} UTC; see --early.")
         if lifecycle.closing is None:
             if held := submissions.count(connection, statuses=[SubmissionStatus.HELD], set_name=set_name):
                 raise LeaderboardError(
@@ -141,7 +140,7 @@ def _score_final(board: Board, submission: Submission, *, leave_out: bool) -> No
             f"The file {submission.id} of {submission.facts.model} cannot be scored, so nothing is shown: {reason} "
             "Close with --leave-out to go on without it."
         )
-    with board.writing() as connection:
+    with board.queueing() as connection:  # the log tells of it when everybody sees it
         results.add_run(connection, submission.id, test_set.name, outcome, split=FINAL)
 
 
@@ -155,11 +154,13 @@ def _disclose_scores(board: Board, set_name: str) -> int:
             raise LeaderboardError(f"Other files count on {set_name!r} than a moment ago; close it once more.")
         closed = replace(test_set, lifecycle=replace(test_set.lifecycle, closed=now()))
         change_set(connection, closed)
+        entries = []
         for file, last in zip(files, runs, strict=True):
             results.update_shown_file(connection, file.facts.entry, closed)
             assert last is not None
-            details = {"split": FINAL, "signature": last.signature, "scores": results.digest_of(connection, last.id)}
-            facts = file.log_details | details
-            record(connection, actor=maintainer(), what="scored", subject=file.subject, facts=facts)
-        record(connection, actor=maintainer(), what="closed", subject=set_name, facts={"models": str(len(files))})
+            facts = file.log_details | {"split": FINAL, "signature": last.signature}
+            entries.append(LogEntry(actor=maintainer(), what="scored", subject=file.subject, facts=facts))
+        count = {"models": str(len(files))}
+        entries.append(LogEntry(actor=maintainer(), what="closed", subject=set_name, facts=count))
+        record_all(connection, entries)
     return len(files)

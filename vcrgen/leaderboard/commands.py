@@ -168,8 +168,8 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
             _check_choice(connection, submission, board.settings.closing_models)
         submissions.choose(connection, submission)
         submission = replace(submission, chosen=True, private=False)
-        record(connection, actor=actor, what="chosen", subject=submission.subject, facts=submission.log_details)
         results.update_shown_file(connection, submission.facts.entry, get_set(connection, submission.set))
+        record(connection, actor=actor, what="chosen", subject=submission.subject, facts=submission.log_details)
     return submission
 
 
@@ -190,8 +190,8 @@ def take_back(board: Board, submission_id: str, *, team: str | None, actor: str)
         if not submission.chosen:
             raise LeaderboardError(f"The submission {submission.id} was not chosen; there is nothing to take back.")
         submissions.change(connection, submission.id, chosen=False)
-        record(connection, actor=actor, what="taken back", subject=submission.subject, facts=submission.log_details)
         results.update_shown_file(connection, submission.facts.entry, get_set(connection, submission.set))
+        record(connection, actor=actor, what="taken back", subject=submission.subject, facts=submission.log_details)
     return replace(submission, chosen=False)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from vcrgen.leaderboard.page_records import Estimate, Estimates, PixelScore
 from vcrgen.leaderboard.records import TestSet
@@ -35,11 +34,6 @@ def rounding_step(*, hidden: bool, spans: int) -> float:
 def set_rounding_step(test_set: TestSet) -> float:
     """The rounding step of the scores that a set discloses now: by the spans of the whole set, or of a split."""
     return rounding_step(hidden=test_set.hidden, spans=test_set.shown.spans)
-
-
-def to_minute(at: datetime) -> datetime:
-    """A time without its seconds, as pages show it: how long scoring took tells in which split a long output is."""
-    return at.replace(second=0, microsecond=0)
 
 
 def in_points(step: float) -> str:

@@ -54,11 +54,11 @@ def init_board(
     with fresh_folder(folder), new_board(folder, settings) as board:
         with board.writing() as connection:
             check_database(connection)
-            for test_set in test_sets:
-                register_set(connection, test_set)
             tasks = {test_set.task.name for test_set in test_sets}
             for file in shipped_tables() if with_reported else ():
                 results.add_reported(connection, [row for row in read_reported(file) if row.task.name in tasks])
+            for test_set in test_sets:
+                register_set(connection, test_set)
         write_settings(folder, settings)  # last: what makes the folder a board
         return board
 

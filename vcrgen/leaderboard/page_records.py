@@ -298,6 +298,7 @@ class Site:
     live: bool  # whether a service answers: only then outputs can be submitted and any two models compared
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
     updated: datetime | None  # when the newest thing on the board happened; None if it is new
+    head: str = ""  # number and chain of the last line of the log
 
     @cached_property
     def models_by_entry(self) -> Mapping[str, ModelFacts]:

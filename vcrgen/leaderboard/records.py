@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from enum import StrEnum
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from vcrgen.core.signature import Signature
 from vcrgen.data.key import FEEDBACK, FINAL, Pictures
 from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
 from vcrgen.data.views import View
+from vcrgen.leaderboard.times import day, minute
 from vcrgen.report.published.fields import Access
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
@@ -112,18 +113,14 @@ class SetLifecycle:
     def refusal(self, name: str, at: datetime) -> str:
         """Why the set of this name takes no files at a moment, as a sentence; empty if it takes them."""
         if self.retired is not None:
-            return f"The set {name!r} was retired on {self.retired:%Y-%m-%d}; it takes no more files."
+            return f"The set {name!r} was retired on {day(self.retired)}; it takes no more files."
         if self.closing is not None:
             return f"The set {name!r} is closed; it takes no more files."
         if self.opens is not None and at < self.opens:
-            return f"The set {name!r} opens at {_minute(self.opens)}."
+            return f"The set {name!r} opens at {minute(self.opens)} UTC."
         if self.closes is not None and at >= self.closes:
-            return f"The set {name!r} took files until {_minute(self.closes)}."
+            return f"The set {name!r} took files until {minute(self.closes)} UTC."
         return ""
-
-
-def _minute(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,4 +228,20 @@ class Event:
     what: str  # what was done: "accepted", "scored", "failed", "removed", ...
     subject: str  # of what: an entry's hex digits, a set's or a team's name
     facts: Mapping[str, str]  # more: model, set, SHA-256 of the file, signature, reason
+    state: Mapping[str, str]  # digests of what the board shows after it, by table; never shown
     chain: str  # SHA-256 over this event and the chain of the one before
+
+    @property
+    def head(self) -> str:
+        """Number and chain of the line: whoever has it notices a later change of this line or of one before it."""
+        return f"{self.number}:{self.chain}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """What a line of the log says, before it has its number."""
+
+    actor: str
+    what: str
+    subject: str
+    facts: Mapping[str, str]

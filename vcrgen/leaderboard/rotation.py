@@ -24,6 +24,7 @@ from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.leaderboard.settings import FILE, SetSettings
 from vcrgen.leaderboard.store.log import maintainer, now, record
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set, register_set
+from vcrgen.leaderboard.times import day, iso_minute
 from vcrgen.scorer.answers import hidden_folder
 
 
@@ -141,7 +142,7 @@ def _apply(connection: Connection, board: Board, asked: SetSettings, read: TestS
         lifecycle = _check_order(replace(lifecycle, opens=opens, closes=closes))
         change_set(connection, replace(stored, lifecycle=lifecycle))
         moments = {"opens": opens, "closes": closes}
-        facts = {what: at.isoformat() for what, at in moments.items() if at is not None}
+        facts = {what: iso_minute(at) for what, at in moments.items() if at is not None}
         yield _record(connection, stored.name, "dates changed", **facts)
     if asked.retired and lifecycle.retired is None:
         _check_over(stored.name, lifecycle)
@@ -285,5 +286,5 @@ def _moment(text: str, what: str) -> datetime | None:
 
 def _check_order(lifecycle: SetLifecycle) -> SetLifecycle:
     if lifecycle.opens is not None and lifecycle.closes is not None and lifecycle.closes <= lifecycle.opens:
-        raise LeaderboardError(f"The set would close on {lifecycle.closes:%Y-%m-%d}, before it opens.")
+        raise LeaderboardError(f"The set would close on {day(lifecycle.closes)}, before it opens.")
     return lifecycle

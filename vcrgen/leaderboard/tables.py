@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from vcrgen.data.key import Pictures, note_of
 from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.data.views import View
-from vcrgen.leaderboard.disclosure import in_points, to_minute
+from vcrgen.leaderboard import times
+from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.page_records import (
     BoardTable,
     Estimate,
@@ -146,7 +147,7 @@ def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], dif
     if differences:
         difference = row.difference or {}
         yield from (_share(difference, first, sign=True), _interval(difference, first, sign=True))
-    yield row.received.date().isoformat()
+    yield times.day(row.received)
 
 
 def _ladder_rows(board: BoardTable) -> Table:
@@ -163,7 +164,7 @@ def _ladder_rows(board: BoardTable) -> Table:
                 _show_access(row.facts.access),
                 show_size(row.facts.size) or None,
                 Percent(row.best),
-                row.received.date().isoformat(),
+                times.day(row.received),
             ]
             for row in board.ladder_rows
         ],
@@ -350,7 +351,7 @@ def _model_cells(row: RankedModel | LadderRow) -> dict[str, TableCell]:
         "size_b": Number(facts.size),
         "released": _day(facts.released),
         "link": facts.link,
-        "received": to_minute(row.received).isoformat(),
+        "received": times.iso_minute(row.received),
     }
 
 
@@ -400,6 +401,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, datetime):
+        return times.iso_minute(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):

@@ -82,7 +82,7 @@ class Worker:
         """
         busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
         with locked(self._board.folder / LOCK, busy, wait=wait):
-            with self._board.writing() as connection:
+            with self._board.queueing() as connection:
                 interrupted = submissions.requeue(connection)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
@@ -98,7 +98,7 @@ class Worker:
         with self._board.reading() as connection:  # an idle worker keeps no writer waiting
             if not submissions.count(connection, statuses=[SubmissionStatus.QUEUED]):
                 return False
-        with self._board.writing() as connection:
+        with self._board.queueing() as connection:
             submission = submissions.claim(connection, skip=self._broken, served=self._served)
             if submission is None:
                 return False
@@ -180,13 +180,13 @@ class Worker:
         )
 
     def _requeue(self, submission: Submission) -> None:
-        with self._board.writing() as connection:
+        with self._board.queueing() as connection:
             submissions.requeue(connection, submission.id)
 
     def _count_attempt(self, submission: Submission) -> int:
         """Count that the process which scored a submission ended badly; a stop of the worker or a full disk is none."""
         attempts = submission.attempts + 1
-        with self._board.writing() as connection:
+        with self._board.queueing() as connection:
             submissions.change(connection, submission.id, attempts=attempts)
         return attempts
 
@@ -226,8 +226,8 @@ def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> Sub
         if not outcome.problems:
             best = _ladder_feedback(connection, submission, test_set, outcome)
             values |= {"outputs": outcome.outputs, "scores_disclosed": outcome.scores_disclosed, "best": best}
-            digest = results.add_run(connection, submission.id, test_set.name, outcome, split=test_set.lifecycle.split)
-            details |= {"signature": outcome.signature, "scores": digest}
+            results.add_run(connection, submission.id, test_set.name, outcome, split=test_set.lifecycle.split)
+            details |= {"signature": outcome.signature}
         submissions.change(connection, submission.id, **values)
         results.update_shown_file(connection, submission.facts.entry, test_set)
         record(connection, actor=ACTOR, what=status.value, subject=submission.subject, facts=details)

@@ -11,7 +11,7 @@ PAUSE_SECONDS = 20.0  # for its next part
 # Connections
 MAX_CONNECTIONS = 1000  # beyond which a request is answered with status 503
 IDLE_SECONDS = 10  # between two requests of a connection
-HEADER_BYTES = 32 << 10
+HEADER_BYTES = 32 << 10  # after which h11 refuses a header without an end; what is read at once (256 KiB) may be more
 
 # Rates
 REQUESTS_PER_MINUTE = 300  # of one address, without a token

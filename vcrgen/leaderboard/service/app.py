@@ -24,6 +24,7 @@ from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import MAX_DIGITS
 from vcrgen.leaderboard.store.models import ladder_feedback, submission_cells
 from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.web.app import guard_app, new_app
@@ -42,7 +43,6 @@ TYPES = {
     "json": "application/json",
 }
 MAX_EVENTS = 500  # in one answer
-MAX_DIGITS = 9  # of the number of an event
 COMPARED = {"a", "b", "first", "second"}  # parameters of the page on which two models are chosen
 
 

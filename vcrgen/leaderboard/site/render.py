@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vcrgen.leaderboard import page_records
+from vcrgen.leaderboard import page_records, times
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.site import names, tables, texts
@@ -190,7 +190,7 @@ class Pages:
             title=title,
             current=current,
             links=[(row.name, row.label) for row in BOARD_PAGES.values() if row.exists(site)],
-            updated=texts.minute(site.updated) if site.updated else "",
+            updated=times.minute(site.updated) if site.updated else "",
             contact_link=texts.contact_link(site.settings.contact),
             **values,
         )
@@ -209,6 +209,7 @@ def _templates() -> Templates:
         forms=True,
         names=names,
         texts=texts,
+        times=times,
         charts=charts,
         describe=tables.describe,
         reported_metrics=reported_metrics,

@@ -18,7 +18,6 @@ from vcrgen.leaderboard.records import Event, ModelFacts
 from vcrgen.leaderboard.site.listing import MAX_WORDS, Listing, RowTraits, TableRequest, list_rows
 from vcrgen.leaderboard.site.names import PAGE_ROWS, board_name, model_name
 from vcrgen.leaderboard.site.texts import (
-    day,
     decimals_of,
     estimate_texts,
     language_name,
@@ -27,6 +26,7 @@ from vcrgen.leaderboard.site.texts import (
     reported_setting,
     web_address,
 )
+from vcrgen.leaderboard.times import day
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.published.fields import Access, show_size
 from vcrgen.report.published.results import ReportedResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE, in_points
 from vcrgen.leaderboard.page_records import Estimate, Estimates, Group, ModelRun, PairwiseComparison, Track
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
+from vcrgen.leaderboard.times import day, minute
 from vcrgen.report.charts import reach
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
@@ -213,16 +214,6 @@ def iso_day(text: str) -> str:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         return ""
-
-
-def day(moment: datetime) -> str:
-    """The date in UTC."""
-    return minute(moment)[:10]
-
-
-def minute(moment: datetime) -> str:
-    """Date and time in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def file_size(count: int) -> str:

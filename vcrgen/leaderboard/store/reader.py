@@ -32,7 +32,7 @@ from vcrgen.leaderboard.page_records import (
 from vcrgen.leaderboard.records import NO_MODE, Event, ModelFacts, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import results, submissions
-from vcrgen.leaderboard.store.log import MAINTAINER, last_event, read_log
+from vcrgen.leaderboard.store.log import MAINTAINER, last_event, log_head, read_log
 from vcrgen.leaderboard.store.results import CellKey
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.store.schema import submissions as files
@@ -281,6 +281,7 @@ class BoardReader:
             compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
             updated=last_event(self.connection)[1],
+            head=log_head(self.connection),
         )
 
     def _public_settings(self) -> Settings:

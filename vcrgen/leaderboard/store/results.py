@@ -5,23 +5,19 @@ A rank is counted, not stored: how many models are significantly better, how man
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
 
-from vcrgen.core.errors import LeaderboardError
-from vcrgen.core.files import canonical_json
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import disclose_human, disclose_pixels, set_rounding_step
 from vcrgen.leaderboard.page_records import BoardCell, PixelScore
-from vcrgen.leaderboard.records import NO_MODE, Event, TestSet
+from vcrgen.leaderboard.records import NO_MODE, TestSet
 from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import (
@@ -34,6 +30,7 @@ from vcrgen.leaderboard.store.schema import (
     submissions,
 )
 from vcrgen.leaderboard.store.sets import get_set
+from vcrgen.leaderboard.store.state import run_digest
 from vcrgen.leaderboard.store.submissions import counted, show_file, shown_files
 from vcrgen.report.published.fields import Access
 from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
@@ -67,16 +64,11 @@ def scorer_cell(cell: BoardCell | CellKey) -> tuple[str, str]:
 
 def add_run(
     connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome, *, split: str = ""
-) -> str:
-    """Store the scores of a submission, not ranked yet; ``split`` is that of the key, or empty for the whole.
-
-    Returns:
-        The digest of the scores, for the log: from then on they cannot be changed unseen. A random word among them
-        keeps anybody from finding out rounded scores by trying what has this digest.
-    """
+) -> None:
+    """Store the scores of a submission, not ranked yet; ``split`` is that of the key, or empty for the whole."""
     short = Signature.parse(outcome.signature).short
     values = {"submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature}
-    values |= {"result": {**(outcome.result or {}), "nonce": secrets.token_hex(16)}, "split": split}
+    values |= {"result": outcome.result or {}, "split": split, "digest": ""}
     inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
@@ -85,45 +77,8 @@ def add_run(
         here = {"run": inserted[0], "mode": cell.mode, "view": cell.view}
         rows = [{**here, "metric": metric, "means": packed} for metric, packed in cell.means.items()]
         connection.execute(insert(means), rows)
-    return digest_of(connection, int(inserted[0]))
-
-
-def digest_of(connection: Connection, run: int) -> str:
-    """The SHA-256, in hex, of everything that a run says: its scores, and what ranks it."""
-    said = connection.execute(select(runs.c.signature, runs.c.split, runs.c.result).where(runs.c.id == run)).one()
-    columns = [cells.c[name] for name in ("mode", "view", "estimates", "difference", "hits")]
-    mine = connection.execute(select(*columns).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
-    packed = _means_of(connection, run)
-    rows = [
-        {
-            **row._mapping,
-            "hits": row.hits.hex(),
-            **{f"{metric}_means": value.hex() for metric, value in packed[row.mode, row.view].items()},
-        }
-        for row in mine
-    ]
-    return hashlib.sha256(canonical_json([*said, rows]).encode()).hexdigest()
-
-
-def check_scores(connection: Connection, log: Iterable[Event]) -> int:
-    """Compare the scores that are ranked with what the log says of them; gives how many it speaks of.
-
-    Raises:
-        LeaderboardError: Scores are not those that the log tells of.
-    """
-    logged: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for line in log:
-        if line.facts.keys() >= {"set", "file", "scores"}:
-            logged[line.facts["set"], line.facts["file"]].add(line.facts["scores"])
-    ranked = select(runs.c.id, submissions.c.set, submissions.c.file, submissions.c.model).distinct()
-    ranked = ranked.select_from(cells.join(runs, runs.c.id == cells.c.run).join(submissions))
-    checked = 0
-    for row in connection.execute(ranked.where(cells.c.better.is_not(None)).order_by(runs.c.id)).all():
-        digests = logged.get((row.set, row.file))
-        if digests is not None and digest_of(connection, row.id) not in digests:
-            raise LeaderboardError(f"The scores of {row.model} on {row.set} are not those that the log tells of.")
-        checked += digests is not None
-    return checked
+    run = int(inserted[0])
+    connection.execute(update(runs).where(runs.c.id == run).values(digest=run_digest(connection, run)))
 
 
 def ranked_run(connection: Connection, submission_id: str) -> int | None:

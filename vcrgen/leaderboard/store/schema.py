@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.web.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 4  # a board of another version is rejected
+SCHEMA_VERSION = 5  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -96,7 +96,8 @@ submissions = Table(
     sa.Index(None, "team_key", "set", "received"),
 )
 # A submission that is scored anew gets another run; old ones stay. The result is everything, unrounded: it is never
-# shown of a hidden set. The split is the one that was scored, or empty for the whole key.
+# shown of a hidden set. The split is the one that was scored, or empty for the whole key. The digest is that of the
+# scores (`state.run_digest`).
 runs = Table(
     "runs",
     metadata,
@@ -108,6 +109,7 @@ runs = Table(
         signature=sa.Text,
         result=sa.JSON,
         split=10,
+        digest=64,
     ),
     sa.PrimaryKeyConstraint("id"),
     sa.ForeignKeyConstraint(["submission"], ["submissions.id"]),
@@ -143,11 +145,12 @@ means = Table(
     sa.PrimaryKeyConstraint("run", "mode", "view", "metric"),
     sa.ForeignKeyConstraint(["run"], ["runs.id"]),
 )
+# The state has digests of all that the board shows after the line (`state.state_digests`).
 events = Table(
     "events",
     metadata,
     Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    *columns(at=Moment, actor=100, what=20, subject=100, facts=sa.JSON, chain=64),
+    *columns(at=Moment, actor=100, what=20, subject=100, facts=sa.JSON, state=sa.JSON, chain=64),
 )
 reported = Table(
     "reported_results",

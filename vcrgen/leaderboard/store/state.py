@@ -1,0 +1,93 @@
+"""Digests of everything that a board shows. Each line of the log has them, so that a change without a line shows."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, case, or_, select
+
+from vcrgen.core.files import canonical_json
+from vcrgen.data.key import FINAL
+from vcrgen.leaderboard.records import Feedback, SubmissionStatus
+from vcrgen.leaderboard.store.schema import cells, events, means, metadata, runs, sets, submissions
+from vcrgen.web.database.schema import AnyRow
+
+NONCE = "nonce"  # key of the random word beside the digests
+DIGITS = 32  # of each digest
+_RANKS = (cells.c.better, cells.c.worse)  # they change with the scores of others
+# The queue changes without a line of the log: no page shows how often scoring broke off, nor whether it goes on now.
+UNLOGGED = (submissions.c.attempts,)
+_QUEUE = case(
+    (submissions.c.status == SubmissionStatus.SCORING.value, SubmissionStatus.QUEUED.value), else_=submissions.c.status
+)
+
+
+def state_digests(connection: Connection, nonce: str) -> Mapping[str, str]:
+    """A digest of every table by its name, and the nonce, which keeps anybody from finding rows by trying."""
+    queries = _queries(connection)
+    digests = {name: _digest([nonce, _lines(connection.execute(query).all())]) for name, query in queries.items()}
+    return {NONCE: nonce, **digests}
+
+
+def run_digest(connection: Connection, run: int) -> str:
+    """The digest of all scores of a run, and of what ranks it."""
+    parts = (
+        select(*_without(runs, runs.c.digest)).where(runs.c.id == run),
+        select(*_without(cells, *_RANKS)).where(cells.c.run == run),
+        select(means).where(means.c.run == run),
+    )
+    return _digest([_lines(connection.execute(query).all()) for query in parts])
+
+
+def changed_runs(connection: Connection) -> Iterator[int]:
+    """Numbers of the runs whose scores are not those of their digest."""
+    for row in connection.execute(select(runs.c.id, runs.c.digest).order_by(runs.c.id)).all():
+        if run_digest(connection, row.id) != row.digest:
+            yield row.id
+
+
+def as_json_value(value: Any) -> Any:
+    """A value of a row as JSON has it."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _queries(connection: Connection) -> Mapping[str, Select[Any]]:
+    """What is digested, by the table that it is of: every column but those that this module names."""
+    queries = {table.name: select(table) for table in metadata.sorted_tables if table not in (events, means)}
+    queries[submissions.name] = select(*_without(submissions, submissions.c.status, *UNLOGGED), _QUEUE)
+    queries[runs.name] = select(runs.c.id, runs.c.digest).where(~_sealed(connection))
+    ranked = or_(*(column.is_not(None) for column in _RANKS))
+    queries[cells.name] = select(*cells.primary_key.columns, *_RANKS).where(ranked)
+    return queries
+
+
+def _sealed(connection: Connection) -> ColumnElement[bool]:
+    """Runs of final splits that nobody may see yet: a set that is being closed gets them without a line of the log."""
+    names = [
+        row.name
+        for row in connection.execute(select(sets.c.name, sets.c.lifecycle)).all()
+        if isinstance(row.lifecycle, dict)  # not so in a damaged backup
+        and (row.lifecycle.get("feedback"), row.lifecycle.get("closed")) == (Feedback.LADDER, None)
+    ]
+    files = select(submissions.c.id).where(submissions.c.set.in_(names))
+    return (runs.c.split == FINAL) & runs.c.submission.in_(files)
+
+
+def _without(table: Table, *columns: Any) -> Sequence[Any]:
+    names = {column.name for column in columns}
+    return [column for column in table.columns if column.name not in names]
+
+
+def _lines(rows: Sequence[AnyRow]) -> list[str]:
+    """Rows as sorted lines: databases sort text in different ways."""
+    return sorted(canonical_json([as_json_value(value) for value in row]) for row in rows)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:DIGITS]
