@@ -63,6 +63,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/study/test_mcq.py",
     ),
     M(
+        "leaderboard",
+        "a provider gets the code of another one",
+        "begun.state != state or begun.provider != provider:",
+        "begun.state != state:",
+        "tests/leaderboard/service/test_sign_in.py",
+    ),
+    M(
         "web",
         "a token of any length is hashed",
         "None if len(token) > MAX_TOKEN else",

@@ -25,6 +25,7 @@ from vcrgen.study.page_texts import VCR, text_file
 from vcrgen.study.participants import read_participants
 from vcrgen.study.raters import forget, invite
 from vcrgen.study.records import Invitation, RaterState
+from vcrgen.study.service import app
 from vcrgen.study.service import raters as rater_routes
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import FILE, StudyStore
@@ -802,6 +803,14 @@ def test_a_full_disk_is_told_and_nothing_is_called_saved(client: Any) -> None:
     with store.reading() as connection:
         connection.exec_driver_sql(f"PRAGMA max_page_count = {100 * size}")
     assert rater.answer(0, *texts).json()["saved"]  # there is room again
+
+
+def test_health_tells_of_a_full_disk(make: Callable[..., StudyStore], monkeypatch: pytest.MonkeyPatch) -> None:
+    with TestClient(make_app(make()), raise_server_exceptions=False) as http:
+        assert (http.get("/health").status_code, http.get("/health").json()) == (200, {"status": "ok"})
+        monkeypatch.setattr(app.shutil, "disk_usage", lambda place: SimpleNamespace(free=3 << 20))
+        full = http.get("/health")
+        assert (full.status_code, full.json()) == (503, {"status": "the disk is full", "free_mb": 3})
 
 
 def test_a_broken_database_is_told_in_one_sentence(client: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -23,6 +24,11 @@ class Provider(Options):
     issuer: str = Field(max_length=300, description="Its address, as it calls itself.")
     client_id: str = Field(min_length=1, max_length=300, description="What it calls this board.")
     client_secret: str = Field("", max_length=500, description="The password of this board there.")
+
+    @property
+    def address(self) -> str:
+        """The provider in addresses of the board, such as ``huggingface-co``."""
+        return re.sub("[^a-z0-9]+", "-", self.issuer.lower().partition("://")[2]).strip("-")
 
 
 class SetSettings(Options):

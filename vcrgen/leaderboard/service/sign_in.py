@@ -1,17 +1,17 @@
 """Sign-in by OpenID Connect: who is known to a provider gets a token of the team that is theirs, or registers one.
 
 Nobody stays signed in: a sign-in ends with a token, which is shown once. The one cookie ties the answer of the provider
-to the browser that asked for it, and says nothing of who somebody is.
+to the browser that asked for it, and says nothing of who somebody is. What a sign-in has to remember stands in that
+cookie, sealed, so that nobody's sign-ins push out another's. Each provider sends people back to an address of its own:
+a dishonest one that sends them to another provider gets nothing of what that one answers.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
 import secrets
-import threading
 import time
-from collections import OrderedDict
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -20,9 +20,9 @@ from authlib.integrations.requests_client import OAuth2Session
 from authlib.oidc.core import CodeIDToken
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from joserfc import jwt
+from joserfc import jwe, jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import KeySet, OctKey
 from starlette.datastructures import FormData
 
 from vcrgen.core.errors import LeaderboardError, ServiceError
@@ -32,50 +32,49 @@ from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
 from vcrgen.leaderboard.site import names
+from vcrgen.web.error_handlers import NOT_THERE
 from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.log import log_line
 from vcrgen.web.responses import Refusal
 
 SECONDS = 10.0  # for each answer of a provider
-LIFETIME, MOST = 600.0, 1000  # of a sign-in that was begun, and how many are remembered
+LIFETIME = 600.0  # seconds of a sign-in that was begun, and of a ticket
 COOKIE = "vcr-sign-in"
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"]  # never "none", nor shared keys
+SEAL = {"alg": "dir", "enc": "A256GCM"}
 OWN = ("localhost", "127.0.0.1", "::1")
-CALLBACK = "signed-in"  # flat, as links of pages are relative
+CALLBACK = "signed-in-"  # and the name of the provider; flat, as links of pages are relative
 FIELDS = ("team", "ticket")
-T = TypeVar("T")
 
 
 class Begun(NamedTuple):
     """A sign-in that waits for its provider."""
 
-    provider: int
+    provider: str  # its name in addresses
+    state: str
     nonce: str
     verifier: str  # of PKCE
-    browser: str  # hash of the cookie
 
 
-class Remembered(Generic[T]):
-    """Values that wait for a short time, by a random word; the oldest of too many are forgotten."""
+class Seal:
+    """Encrypts texts for a short time, with a key that ends with the process; nothing is remembered."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[float, T]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._key = OctKey.generate_key(256)
 
-    def keep(self, value: T) -> str:
-        """Keep a value; returns its word."""
-        word = secrets.token_urlsafe(32)
-        with self._lock:
-            self._kept[word] = (time.monotonic(), value)
-            while len(self._kept) > MOST:
-                self._kept.popitem(last=False)
-        return word
+    def close(self, texts: tuple[str, ...]) -> str:
+        """Seal some texts."""
+        return jwe.encrypt_compact(SEAL, json.dumps([time.monotonic(), *texts]).encode(), self._key)
 
-    def take(self, word: str) -> T | None:
-        """The value of a word, once: nobody can use it a second time. None if it is unknown or too old."""
-        with self._lock:
-            at, value = self._kept.pop(word, (0.0, None))
-        return value if value is not None and time.monotonic() - at < LIFETIME else None
+    def open(self, sealed: str) -> list[str] | None:
+        """The texts, or None where the seal is not ours or too old."""
+        try:
+            at, *texts = json.loads(
+                jwe.decrypt_compact(sealed, self._key, algorithms=list(SEAL.values())).plaintext or b""
+            )
+        except (JoseError, ValueError):
+            return None
+        return texts if time.monotonic() - at < LIFETIME else None
 
 
 def check_providers(board: Board) -> None:
@@ -84,6 +83,11 @@ def check_providers(board: Board) -> None:
         parts = urlsplit(provider.issuer)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in OWN):
             raise ServiceError(f"The issuer of {provider.name[:40]!r} in board.yaml is an https address.")
+    addresses = [provider.address for provider in board.settings.oidc]
+    if len(set(addresses)) < len(addresses):
+        raise ServiceError(
+            "Two providers in board.yaml have the same issuer, or look alike in addresses; leave out one."
+        )
     if board.settings.oidc and not board.settings.url:
         raise ServiceError("Sign-in needs `url` in board.yaml: providers send people back there.")
 
@@ -94,35 +98,33 @@ class SignInRoutes:
     def __init__(self, board: Board, pages: LivePages) -> None:
         check_providers(board)
         self._board, self._pages = board, pages
-        self._begun: Remembered[Begun] = Remembered()
-        self._people: Remembered[str] = Remembered()
+        self._providers = {provider.address: provider for provider in board.settings.oidc}
+        self._begun, self._people = Seal(), Seal()
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to a service."""
         app.add_api_route(f"/{names.SIGN_IN}", self.providers)
         app.add_api_route("/sign-in", self.begin)
-        app.add_api_route(f"/{CALLBACK}", self.end)
+        app.add_api_route(f"/{CALLBACK}{{provider}}", self.end)
         app.add_api_route("/join", self.register, methods=["POST"])
 
     def providers(self) -> Response:
         """The page with the providers."""
         return HTMLResponse(self._pages.now().sign_in())
 
-    def begin(self, provider: int = 0) -> Response:
+    def begin(self, provider: str = "") -> Response:
         """Send the browser to a provider."""
-        if not 0 <= provider < len(self._board.settings.oidc):
+        if (asked := self._providers.get(provider)) is None:
             raise Refusal(404, "There is no such provider.")
-        asked, browser = self._board.settings.oidc[provider], secrets.token_urlsafe(32)
-        begun = Begun(provider, secrets.token_urlsafe(32), secrets.token_urlsafe(48), _hash(browser))
-        state = self._begun.keep(begun)
+        begun = Begun(provider, secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48))
         endpoint = self._metadata(asked)["authorization_endpoint"]
         url, _ = self._session(asked).create_authorization_url(
-            endpoint, state=state, nonce=begun.nonce, code_verifier=begun.verifier
+            endpoint, state=begun.state, nonce=begun.nonce, code_verifier=begun.verifier
         )
         answer = RedirectResponse(url, status_code=303, headers=NO_STORE)
         answer.set_cookie(
             COOKIE,
-            browser,
+            self._begun.close(begun),
             max_age=int(LIFETIME),
             httponly=True,
             samesite="lax",
@@ -131,20 +133,25 @@ class SignInRoutes:
         )
         return answer
 
-    def end(self, request: Request, state: str = "", code: str = "") -> Response:
+    def end(self, request: Request, provider: str, state: str = "", code: str = "") -> Response:
         """Take the answer of a provider: a token for who has a team, and else the form of a new one."""
-        begun = self._begun.take(state)
-        # A link that somebody else made would sign its reader in as that somebody, were the browser not the same.
-        if begun is None or begun.browser != _hash(request.cookies.get(COOKIE, "")):
+        if provider not in self._providers:
+            raise Refusal(404, NOT_THERE)
+        opened = self._begun.open(request.cookies.get(COOKIE, ""))
+        begun = Begun(*opened) if opened else None
+        # A link that somebody else made would sign its reader in as that somebody, were the browser not the same. The
+        # answer of another provider than the one that was asked is for that other one's eyes: it is not passed on.
+        if begun is None or begun.state != state or begun.provider != provider:
             raise Refusal(400, "This sign-in was not begun here, or more than ten minutes ago; begin again.")
         if not code:
             raise Refusal(400, "The provider did not sign you in; begin again.")
-        identity = self._identity(self._board.settings.oidc[begun.provider], begun, code)
+        identity = self._identity(self._providers[begun.provider], begun, code)
         team, token = token_of_identity(self._board, identity)
         if token:
             answer: Response = HTMLResponse(self._pages.now().signed_in(team, token=token), headers=NO_STORE)
         else:
-            answer = HTMLResponse(self._pages.now().signed_in("", ticket=self._people.keep(identity)), headers=NO_STORE)
+            text = self._pages.now().signed_in("", ticket=self._people.close((identity,)))
+            answer = HTMLResponse(text, headers=NO_STORE)
         answer.delete_cookie(COOKIE, path="/")
         return answer
 
@@ -152,15 +159,12 @@ class SignInRoutes:
         """Make the team of somebody who has just signed in."""
         async with open_form(request, fields=2 * len(FIELDS), admit=_admit_everybody) as form:
             values = form_texts(form, FIELDS)
-        identity = self._people.take(values["ticket"])
-        if identity is None:
+        if (opened := self._people.open(values["ticket"])) is None:
             raise Refusal(400, "You signed in more than ten minutes ago; begin again.")
         try:
-            token = register_identity(self._board, values["team"], identity)
+            token = register_identity(self._board, values["team"], *opened)
         except LeaderboardError as problem:
-            text = self._pages.now().signed_in(
-                values["team"], ticket=self._people.keep(identity), problems=[str(problem)]
-            )
+            text = self._pages.now().signed_in(values["team"], ticket=values["ticket"], problems=[str(problem)])
             return HTMLResponse(text, status_code=400, headers=NO_STORE)
         return HTMLResponse(self._pages.now().signed_in(values["team"], token=token), headers=NO_STORE)
 
@@ -170,7 +174,7 @@ class SignInRoutes:
             provider.client_secret,
             scope="openid",
             code_challenge_method="S256",
-            redirect_uri=absolute_url(self._board.settings, "", CALLBACK),
+            redirect_uri=absolute_url(self._board.settings, "", CALLBACK + provider.address),
         )
 
     def _metadata(self, provider: Provider) -> dict[str, Any]:
@@ -225,7 +229,3 @@ def _get_json(url: str) -> dict[str, Any]:
         log_line("provider cannot be asked", kind=type(problem).__name__)
         raise Refusal(503, "The provider cannot be reached just now; try again soon.") from None
     return values if isinstance(values, dict) else {}
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

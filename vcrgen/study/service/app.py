@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Scope
@@ -22,6 +23,7 @@ from vcrgen.web.error_handlers import NOT_THERE
 from vcrgen.web.limits import REQUESTS_PER_MINUTE
 
 BODY_BYTES = 1 << 20  # of what a rater typed at one step
+FREE_BYTES = 16 * BODY_BYTES  # on the disk, less than which is a full one: an answer is written twice
 
 
 def make_app(store: StudyStore) -> ASGIApp:
@@ -72,9 +74,12 @@ def templates_for(design: StudyDesign) -> Templates:
 
 
 def _health(store: StudyStore) -> Response:
-    """Answer if the study can be read."""
+    """Report whether the study can be read, and whether there is room for answers."""
     with store.reading() as connection:
         read_design(connection)
+    free = shutil.disk_usage(store.folder).free
+    if free < FREE_BYTES:
+        return JSONResponse({"status": "the disk is full", "free_mb": free >> 20}, status_code=503)
     return JSONResponse({"status": "ok"})
 
 
