@@ -99,7 +99,7 @@ def test_all_of_a_report_in_a_file(tmp_path: Path, width: int) -> None:
     file = tmp_path / f"{'long-name-' * 9}.jsonl"
     file.write_text('{"question_id": "a", "output": "one two"}\n', "utf-8")
     result = Session(tmp_path / "key.jsonl", ScoreOptions()).score(file)
-    lines = printed(*show_scores([result], [], groups=True), width=width)
+    lines = printed(*show_scores([result], [], details=True), width=width)
     assert lines[0] == citation(result) and lines[2] == f"{file.stem}: vcrgen-jsonl, language en"
     assert lines[-1] == f"Signature {result.signature.short}: {result.signature}"
 
@@ -110,7 +110,7 @@ def test_counts_of_outputs_at_levels_of_ink_fit_80_columns(tmp_path: Path) -> No
     line = {"question_id": "a", "mode": "ink-0.10", "view": "stacked", "output": "one two"}
     (tmp_path / "a.jsonl").write_text(json.dumps(line), "utf-8")
     result = Session(tmp_path / "key.jsonl", ScoreOptions()).score(tmp_path / "a.jsonl")
-    assert any(text.endswith("Short Ratio") for text in printed(*show_scores([result], [], groups=False)))
+    assert any(text.endswith("Short Ratio") for text in printed(*show_scores([result], [], details=True)))
 
 
 def test_a_title_is_wrapped_at_the_terminal_not_at_the_table() -> None:

@@ -119,7 +119,7 @@ def reports(bench: Bench, lang: str) -> Any:
     words = ("score", *files, "--data", answers_set(bench, lang), "--compare", "--allow-missing")
     if lang != "en":
         return {"text": bench.run(*words)}
-    found: dict[str, Any] = {"text": bench.run(*words, "--groups")}
+    found: dict[str, Any] = {"text": bench.run(*words, "--details")}
     for form, at in (("md", 25), ("latex", 35)):
         printed = bench.run(*words, "--format", form)
         found[form] = [*printed[:at], f"{len(printed)} lines"]

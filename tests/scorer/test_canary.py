@@ -54,7 +54,7 @@ def test_replies_that_repeat_it(
             ["--compare"],
             "These are replies about a canary, which have no spans",
         ),
-        ([{"question_id": "line", "output": "x"}], ["--spans", "s.jsonl"], "leave --compare, --spans, --groups out"),
+        ([{"question_id": "line", "output": "x"}], ["--spans", "s.jsonl"], "leave --compare, --spans, --details out"),
     ],
 )
 def test_what_is_refused(

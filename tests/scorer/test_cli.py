@@ -77,9 +77,9 @@ def exact(file: Path) -> list[float]:
 
 
 def test_the_mode_labels_and_adds_visible_ink(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
-    text = run("score", outputs["noisy"], "--data", dataset, "--groups")
+    text = run("score", outputs["noisy"], "--data", dataset, "--details")
     assert "do not say their mode" in text and "By visible ink" not in text
-    text = run("score", outputs["noisy"], "--data", dataset, "--groups", "--mode", "hard")
+    text = run("score", outputs["noisy"], "--data", dataset, "--details", "--mode", "hard")
     assert "hard" in text and "By visible ink" in text
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from vcrgen.core.resources import resource_dir
+from vcrgen.report.forms import PDFLATEX
 from vcrgen.report.table import Interval, Percent
 from vcrgen.scorer import RunResult, ScoreOptions, Session, compare, render
 from vcrgen.scorer.comparison import Comparison
@@ -97,31 +99,91 @@ def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], lis
     assert "Comparisons" not in [section.title for section in score_document(results).sections]
 
 
-def compile_latex(text: str, page: str, folder: Path) -> None:
-    """Compile tables within an article and look for what does not fit."""
-    latex = shutil.which("pdflatex")
-    if latex is None:
+def command_of(engine: str) -> str:
+    """The path of a program of LaTeX, which CI has."""
+    command = shutil.which(engine)
+    if command is None:
         if os.environ.get("VCRGEN_CI"):
-            pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
-        pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
+            pytest.fail(f"CI has to install {engine} (apt-get install texlive-latex-recommended)")
+        pytest.skip(f"needs {engine} (apt-get install texlive-latex-recommended)")
+    return command
+
+
+def compile_latex(text: str, page: str, folder: Path) -> None:
+    """Compile tables within an article, as their first line says, and look for what does not fit."""
     (folder / "tables.tex").write_text(text, "utf-8")
-    packages = text.partition("usepackage{")[2].partition("}")[0]
-    head = rf"\documentclass[{page}]{{article}}\usepackage{{{packages}}}\begin{{document}}"
-    (folder / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
-    command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    first = text.splitlines()[0]
+    packages = first.partition("usepackage{")[2].partition("}")[0]
+    head = rf"\documentclass[{page}]{{article}}\usepackage{{{packages}}}"
+    command = [command_of("pdflatex")]
+    if first.startswith("% needs XeLaTeX"):
+        # Debian has the format in a package that needs 188 MB, and the program that makes it beside pdfLaTeX.
+        make = [command_of("xetex"), "-ini", "-interaction=batchmode", "-etex", "-jobname=xelatex", "xelatex.ini"]
+        subprocess.run(make, cwd=folder, capture_output=True, check=True)
+        command = [make[0], "-fmt=./xelatex.fmt"]
+        head += rf"\setmainfont[Path={resource_dir('fonts').as_posix()}/]{{LXGWWenKai-Regular.ttf}}"
+    (folder / "page.tex").write_text(f"{head}\\begin{{document}}\n\\input{{tables}}\n\\end{{document}}\n", "utf-8")
+    command += ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout and "Output written on page.pdf" in done.stdout
+    assert "Missing character" not in (folder / "page.log").read_text("utf-8", "replace")
 
 
-@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
-def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
-    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+@pytest.mark.parametrize("details", [False, True])
+def test_latex_compiles_and_fits(
+    details: bool, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path
+) -> None:
+    """In a column, with a name that is hostile and one of every letter that pdfLaTeX has."""
     results, comparisons = compared
     evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
-    compile_latex(render([evil, *results[1:]], "latex", comparisons), page, tmp_path)
-    rows = [line for line in (tmp_path / "tables.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")]
+    letters = replace(results[1], label=" ".join(sorted(PDFLATEX)))
+    text = render([evil, letters], "latex", comparisons, details=details)
+    assert text.startswith("% needs \\usepackage{booktabs,graphicx")
+    compile_latex(text, "twocolumn", tmp_path)
+    rows = [line for line in text.splitlines() if line.endswith("\\\\")]
     assert max(line.count(" & ") for line in rows) <= 8, "what is scaled stays large enough to read"
+
+
+def test_a_name_that_pdflatex_cannot_set_is_for_xelatex(
+    compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path
+) -> None:
+    results, comparisons = compared
+    chinese = [replace(results[0], label="模型 é"), results[1]]
+    for details in (False, True):
+        text = render(chinese, "latex", comparisons, details=details)
+        assert text.splitlines()[0].startswith("% needs XeLaTeX, ") and text.splitlines()[0].endswith(" has 型模")
+    compile_latex(render(chinese, "latex", comparisons), "onecolumn", tmp_path)
+
+
+def test_latex_for_a_paper_has_one_table_of_scores(key: Path, write_lines: WriteLines) -> None:
+    session, results = Session(key, ScoreOptions()), []
+    for name, text in (("good", "is a town in the"), ("poor", "is a"), ("late", "is a town in the")):
+        cells = [("easy", "stacked"), ("hard", "stacked"), ("hard", "tei")][: 2 if name == "late" else 3]
+        rows = [
+            {"question_id": question, "output": text if mode == "easy" else "x", "view": view, "mode": mode}
+            for mode, view in cells
+            for question in "abc"
+        ]
+        results.append(session.score(write_lines(f"{name}.jsonl", rows)))
+    text = render(results, "latex")
+    assert text.count("tabular}") == 2 and r"\label{tab:vcr-scores}" in text
+    assert f"signature {results[0].signature.short}.}}" in text
+    body = text.partition(r"\toprule")[2].splitlines()
+    assert body[1].split(" & ") == ["", r"\multicolumn{2}{c}{easy}", r"\multicolumn{2}{c}{hard} \\"]
+    assert body[3] == r"Model & EM & Jaccard & EM & Jaccard \\"
+    jaccard = [f"{100 * result.cells[0].metrics['jaccard'].value:.2f}" for result in results]
+    assert body[5:9] == [
+        r"\multicolumn{5}{l}{\textit{VI+TEI}} \\",
+        rf"good & \textbf{{25.00}} & \textbf{{{jaccard[0]}}} & \textbf{{0.00}} & \textbf{{0.00}} \\",
+        rf"poor & 0.00 & {jaccard[1]} & \textbf{{0.00}} & \textbf{{0.00}} \\",
+        rf"late & \textbf{{25.00}} & \textbf{{{jaccard[2]}}} & \textbf{{0.00}} & \textbf{{0.00}} \\",
+    ]
+    assert body[10:13] == [
+        r"\multicolumn{5}{l}{\textit{TEI}} \\",
+        r"good & -- & -- & \textbf{0.00} & \textbf{0.00} \\",
+        r"poor & -- & -- & \textbf{0.00} & \textbf{0.00} \\",
+    ]
 
 
 @pytest.fixture
@@ -138,7 +200,7 @@ def test_many_models_fold_on_the_page_and_break_over_pages_in_latex(many: list[R
     page = render(many, "html", comparisons)
     assert len(comparisons) == 190 and page.count("recovers more than") == 0
     assert "pairs differ significantly after Holm" in page and "(190 rows)</summary>" in page
-    text = render(many, "latex", comparisons)
+    text = render(many, "latex", comparisons, details=True)
     assert text.count(r"\begin{longtable}") >= 3 and text.count("model-19") > 30
     compile_latex(text, "onecolumn", tmp_path)
 

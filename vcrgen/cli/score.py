@@ -38,7 +38,13 @@ Data = Annotated[
 ]
 UNFINISHED = 3  # exit code: some questions have no output
 
-Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by length, place, ink, …, too.")]
+Details = Annotated[
+    bool,
+    typer.Option(
+        "--details",
+        help="text, latex: all tables, as the other formats have them: other metrics, spreads, outputs, groups.",
+    ),
+]
 
 
 @app.command(
@@ -60,7 +66,7 @@ def score(
     form: Format = None,
     out: Out = None,
     no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
-    groups: Groups = False,
+    details: Details = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="End with exit code 0 though questions have no output.")
@@ -88,9 +94,9 @@ def score(
         return _explain(open_session(data, settings), predictions, explain)
     check_targets([out, spans], [*predictions, data])
     if (public := public_part(data)) and (replies := canary_replies(predictions, public)):
-        if compare or spans or groups:
+        if compare or spans or details:
             raise ScoreError(
-                "These are replies about a canary, which have no spans: leave --compare, --spans, --groups out."
+                "These are replies about a canary, which have no spans: leave --compare, --spans, --details out."
             )
         return write_report(canary_document(replies, data), output_format, out)
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
@@ -113,7 +119,7 @@ def score(
 
         write_report_text(score_page(session, runs, results, comparisons), out, written)
     else:
-        _report(output_format, results, comparisons, out, written, groups=groups)
+        _report(output_format, results, comparisons, out, written, details=details)
     if not allow_missing and (sentences := list(missing_sentences(results))):
         for sentence in sentences:
             typer.echo(sentence, err=True)
@@ -139,7 +145,7 @@ def compare_saved(
     ] = False,
     form: Format = None,
     out: Out = None,
-    groups: Groups = False,
+    details: Details = False,
 ) -> None:
     """Compare saved scores pair by pair, with the tables and tests of vcrgen score --compare.
 
@@ -154,14 +160,14 @@ def compare_saved(
 
     output_format = report_format(form, out, scores)
     if across:
-        if len(scores) != 2 or groups:
-            raise ScoreError("--across takes two files of scores, of one model on two datasets, and no --groups.")
+        if len(scores) != 2 or details:
+            raise ScoreError("--across takes two files of scores, of one model on two datasets, and no --details.")
         a, b = (load_saved(file, hidden_too=True) for file in scores)
         return write_report(across_document(compare_across(a, b)), output_format, out)
     loaded = assign_titles([load_saved(file) for file in scores])
     results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])
-    _report(output_format, results, compare_runs(results), out, [], groups=groups)
+    _report(output_format, results, compare_runs(results), out, [], details=details)
 
 
 @app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
@@ -213,7 +219,7 @@ def _report(
     out: Path | None,
     written: Sequence[Path],
     *,
-    groups: bool,
+    details: bool,
 ) -> None:
     """Print a report, or write it to ``out``; ``written`` are the files that were written before."""
     from vcrgen.cli.score_output import show_scores
@@ -221,14 +227,14 @@ def _report(
     from vcrgen.scorer.score_report import render
 
     if form == "text" and out is None:
-        print_parts(console.out, show_scores(results, comparisons, groups=groups))
+        print_parts(console.out, show_scores(results, comparisons, details=details))
         if written:
             print_parts(console.out, [plain(f"Written: {', '.join(map(str, written))}", "dim")])
         return
     if form == "text":
-        text = as_text(show_scores(results, comparisons, groups=True))
+        text = as_text(show_scores(results, comparisons, details=True))
     else:
-        text = render(results, form, comparisons)
+        text = render(results, form, comparisons, details=details)
     write_report_text(text, out, written)
 
 

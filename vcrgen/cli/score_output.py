@@ -15,7 +15,7 @@ from vcrgen.data.tasks.bloom import LETTERS
 from vcrgen.data.tasks.task import MCQ_TASK, TASKS, VCR_TASK
 from vcrgen.report.document import LONG_TABLES_OMITTED
 from vcrgen.report.escape import escape_terminal
-from vcrgen.report.table import percent
+from vcrgen.report.table import Table, percent
 from vcrgen.scorer.citation import citation
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.groups import PIXEL_BITS
@@ -23,7 +23,7 @@ from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.score_report import remarks, score_document
-from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, by_title, comparison_table
+from vcrgen.scorer.score_tables import SCORES, by_title, chance_level, comparison_table, group_tables, score_table
 from vcrgen.scorer.session import Validation
 from vcrgen.scorer.span_session import ScoredExample
 
@@ -32,38 +32,34 @@ if TYPE_CHECKING:
 
 _SHORT = SHORT | {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
-_ALWAYS = (KEY_LETTERS, by_title(PIXEL_BITS))  # breakdowns that are shown without --groups, too
 
 
 def show_scores(
-    results: Sequence[RunResult], comparisons: Sequence[Comparison], *, groups: bool
+    results: Sequence[RunResult], comparisons: Sequence[Comparison], *, details: bool
 ) -> Iterator[RenderableType]:
-    """Yield a line for each run, to be pasted, and the tables of scores.
+    """Yield a line for each run, to be pasted, one table of scores, comparisons and notes.
 
     Args:
         results: One signature for all.
         comparisons: Of these results.
-        groups: Show the tables of scores by property, too.
+        details: Show all tables of each run, with two spreads of each score, and the signature again.
 
     Raises:
         ScoreError: The results have different signatures.
     """
     require_one_signature(results)
+    task, signature = results[0].task, results[0].signature
     for result in results:
         yield unbroken(citation(result))
-    for result in results:
-        yield plain(f"\n{result.title}: {result.format}, language {result.lang}", "bold")
-        task = result.task
-        sections = score_document([result]).sections
-        for table in (table for section in sections for table in (*section.tables, *section.details)):
-            if table.title == SCORES:
-                note = ", as published" if task is VCR_TASK else ""
-                shares = sorted({percent(share) for cell in result.cells if (share := cell.chance_of(task))}, key=float)
-                chance = f"; chance {' to '.join(dict.fromkeys((shares[0], shares[-1])))}" if shares else ""
-                title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
-                table = replace(table, title=title)
-            if groups or not table.title.startswith("By ") or table.title in _ALWAYS:
-                yield draw(table, {"Model", f"sd {task.clusters}", "Chance"}, short=_SHORT)
+    if details:
+        for result in results:
+            yield from _all_tables(result)
+    else:
+        omitted = {f"sd {task.units}", f"sd {task.clusters}", "Chance", *(["Model"] if len(results) == 1 else [])}
+        yield draw(_with_basis(score_table(task, results), results, ""), omitted, short=_SHORT)
+        if any(result.from_pixels for result in results):
+            bits = [table for table in group_tables(task, results) if table.title == by_title(PIXEL_BITS)]
+            yield from (draw(table, (), short=_SHORT) for table in bits)
     pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
     for a, b in pairs if len(pairs) == 1 else ():
         yield plain(f"A = {a}, B = {b}", "bold")
@@ -71,12 +67,31 @@ def show_scores(
         yield plain(f"\n{LONG_TABLES_OMITTED}", "dim")
     elif comparisons:
         left_out = {"A", "B"} if len(pairs) == 1 else set()
-        yield draw(comparison_table(results[0].task, comparisons), left_out, short=_SHORT)
+        yield draw(comparison_table(task, comparisons), left_out, short=_SHORT)
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
     for sentence in conclusions(comparisons):
         yield plain(sentence, "bold")
-    yield show_signature(results[0].signature.short, str(results[0].signature))
+    if details:
+        yield show_signature(signature.short, str(signature))
+
+
+def _all_tables(result: RunResult) -> Iterator[RenderableType]:
+    """Yield every table of a run below its name."""
+    task = result.task
+    yield plain(f"\n{result.title}: {result.format}, language {result.lang}", "bold")
+    sections = score_document([result]).sections
+    for table in (table for section in sections for table in (*section.tables, *section.details)):
+        if table.title == SCORES:
+            note = ", as published" if task is VCR_TASK else ""
+            table = _with_basis(table, [result], f"sd over {task.units}{note}; ")
+        yield draw(table, {"Model", f"sd {task.clusters}", "Chance"}, short=_SHORT)
+
+
+def _with_basis(table: Table, results: Sequence[RunResult], before: str) -> Table:
+    """The table of scores with what intervals are over, and the chance level, in its title."""
+    chance = f"; chance {level}" if (level := chance_level(results)) else ""
+    return replace(table, title=f"{SCORES} ({before}intervals over {results[0].task.clusters}{chance})")
 
 
 _STEP_WORDS = {

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from vcrgen.core.errors import ConfigError
 from vcrgen.report.escape import escape_latex, escape_markdown, one_line
-from vcrgen.report.forms import LONG_ROWS, as_csv, as_long_latex, as_markdown, as_narrow_latex
+from vcrgen.report.forms import LONG_ROWS, as_csv, as_long_latex, as_markdown, as_narrow_latex, latex_head
 from vcrgen.report.table import Interval, Number, NumberInterval, Percent, PValue, Table, TableCell, show
 
 SCHEMA = "vcrgen-report-1"
@@ -156,7 +156,7 @@ def _markdown_list(sentences: Sequence[str]) -> str:
 def _latex(document: Document) -> str:
     long = LONG_ROWS if document.long_tables else math.inf
     packages = "booktabs,graphicx,longtable,array" if document.long_tables else "booktabs,graphicx"
-    parts = [f"% needs \\usepackage{{{packages}}}", f"% {one_line(document.settings)}"]
+    parts = [f"% {one_line(document.settings)}"]
     parts += [rf"\par\noindent {escape_latex(text)}" for text in document.summary]
     parts += [rf"\par\noindent\textbf{{Warning:}} {escape_latex(text)}" for text in document.alerts]
     for section in document.sections:
@@ -169,7 +169,8 @@ def _latex(document: Document) -> str:
     parts += [f"\n% {LONG_TABLES_OMITTED}"] if omitted else []
     if document.limitations:
         parts += [rf"\par\medskip\noindent\textbf{{{LIMITATIONS}.}}", *map(escape_latex, document.limitations)]
-    return "\n".join(parts) + "\n"
+    text = "\n".join(parts)
+    return f"{latex_head(text.splitlines(), packages)}\n{text}\n"
 
 
 def _csv(document: Document) -> str:

@@ -20,6 +20,7 @@ from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.images import read_images
 from vcrgen.scorer.output_matcher import describe_problem
+from vcrgen.scorer.paper_table import paper_latex
 from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import (
     CellResult,
@@ -92,8 +93,16 @@ class Card(NamedTuple):
     image: str  # a `data:` URI, or empty
 
 
-def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
+def render(
+    results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = (), *, details: bool = False
+) -> str:
     """The results, of one signature, as ``md``, ``latex``, ``csv``, ``json`` or ``html``; see `score_document`.
+
+    Args:
+        results: The results.
+        form: The format. LaTeX has one table of scores for a paper, and one of comparisons if there are some.
+        comparisons: Comparisons of the results.
+        details: LaTeX has all tables instead.
 
     Raises:
         ConfigError: The format is another.
@@ -101,6 +110,8 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
     """
     if form == "html":
         return html_page(_page_document(results, comparisons))
+    if form == "latex" and not details:
+        return paper_latex(results, comparisons)
     return document.render(score_document(results, comparisons), form)
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
-from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.key_letters import by_letter, letter_test, shares
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult
@@ -52,6 +52,12 @@ def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     figures_heads = _main_heads(task, metrics, f"sd {task.units}", f"sd {task.clusters}")
     heads = ("Model", *_heads(task), task.units.capitalize(), *figures_heads, *(["Chance"] if by_chance else []))
     return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(metrics) > 1 else ())
+
+
+def chance_level(results: Sequence[RunResult]) -> str:
+    """The expected score of random choices in percent, ``25.00`` or ``20.00 to 25.00``; empty where there is none."""
+    shares = sorted({share for result, cell in cells_of(results) if (share := cell.chance_of(result.task))})
+    return " to ".join(dict.fromkeys(map(percent, (shares[0], shares[-1])))) if shares else ""
 
 
 def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:

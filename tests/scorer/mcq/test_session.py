@@ -384,7 +384,7 @@ def test_evidence_has_every_item(data: Path, write: Write, tmp_path: Path) -> No
 
 def test_the_command_line(data: Path, write: Write, tmp_path: Path) -> None:
     file, runner = write(lines(items(), some_right)), CliRunner()
-    shown = runner.invoke(app, ["score", str(file), "--data", str(data), "--groups"])
+    shown = runner.invoke(app, ["score", str(file), "--data", str(data), "--details"])
     assert shown.exit_code == 0 and "chance 25.00" in " ".join(shown.output.split()), shown.output
     assert (tmp_path / "preds.scores.json").is_file()
     explained = runner.invoke(app, ["score", str(file), "--data", str(data), "--explain", "item-000-0"])
