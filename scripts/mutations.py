@@ -71,6 +71,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "web",
+        "one sender may fill all of the room for bodies",
+        "if max(own) <= room // 2 and sum(",
+        "if sum(",
+        "tests/web/test_guards.py",
+    ),
+    M(
+        "web",
         "a token of any length is hashed",
         "None if len(token) > MAX_TOKEN else",
         "None if not token else",

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vcrgen.web import limits
 from vcrgen.web.log import log_line
-from vcrgen.web.rate import RateLimiter
+from vcrgen.web.rate import RateLimiter, client_network
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -22,6 +22,9 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+
+
+BODY = "vcrgen.body"  # of a scope: the body that is being read
 
 
 class BodyRefused(Exception):
@@ -39,7 +42,8 @@ class Guard:
         app: The rest of it.
         refuse: Makes the response to a refused request from its scope, a status and a sentence.
         policy: The content security policy of every page.
-        max_bytes: Of a body; all that are being read together may have ``CONCURRENT_FACTOR`` times as many.
+        max_bytes: Of a body; all that are being read together may have ``CONCURRENT_FACTOR`` times as many, and those
+            of one address or sender half of that.
         requests_per_minute: Of one client.
         has_token: True for a request that is let in by a token. Such requests are not counted here, as others at the
             same address could use up their number; the service counts the tokens that are wrong.
@@ -92,7 +96,7 @@ class Guard:
             app = self._app
             if refusal := self._check(scope, body):
                 app = await run_in_threadpool(self._refuse, scope, *refusal)
-            await app(inner, body.receive, sending)
+            await app({**inner, BODY: body}, body.receive, sending)
         finally:
             self._reading.discard(body)
             if scope["path"] != "/health" or status != 200:
@@ -132,6 +136,7 @@ class _Body:
         self._receive = receive
         self._max_bytes = max_bytes
         self._reading = reading
+        self._senders = {f"address {client_network(client_address(scope))}"}
         self._size = 0
         self._ended = self.length == 0
         self._slow = False
@@ -156,10 +161,24 @@ class _Body:
         if self._size > self._max_bytes:
             raise BodyRefused(413, too_large_text(self._max_bytes))
         self._reading.add(self)
-        if sum(body._size for body in self._reading) > limits.CONCURRENT_FACTOR * self._max_bytes:
-            self._reading.discard(self)  # now: the others need not wait until this one has been told
-            raise BodyRefused(503, "So much is being handed in just now that there is no room; try again in a minute.")
+        self._check_room()
         return message
+
+    def add_sender(self, sender: str) -> None:
+        """Count the body as one of a sender, too, who is known by now; see `name_sender`."""
+        self._senders.add(sender)
+        self._check_room()
+
+    def _check_room(self) -> None:
+        room = limits.CONCURRENT_FACTOR * self._max_bytes
+        own = [sum(body._size for body in self._reading if sender in body._senders) for sender in sorted(self._senders)]
+        if max(own) <= room // 2 and sum(body._size for body in self._reading) <= room:
+            return
+        self._reading.discard(self)  # now: the others need not wait until this one has been told
+        text = "So much is being handed in just now that there is no room; try again in a minute."
+        if max(own) > room // 2:
+            text = "You are handing in so much at once that there is no room for others; try again in a minute."
+        raise BodyRefused(503, text)
 
     async def _in_time(self) -> Message:
         seconds = min(limits.PAUSE_SECONDS, self._until - time.monotonic())
@@ -168,6 +187,16 @@ class _Body:
         except TimeoutError:
             self._slow = True
             raise BodyRefused(408, "The file came too slowly; try again over a faster connection.") from None
+
+
+def name_sender(scope: Scope, sender: str) -> None:
+    """Say whose a request is whose body is being read: all of one sender may have half of the room for bodies.
+
+    Raises:
+        BodyRefused: The sender's bodies have more.
+    """
+    if (body := scope.get(BODY)) is not None:
+        body.add_sender(sender)
 
 
 def too_large_text(max_bytes: int) -> str:

@@ -31,6 +31,7 @@ from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
 from vcrgen.web.forms import form_texts, open_form
+from vcrgen.web.guards import name_sender
 from vcrgen.web.rate import RateLimiter
 from vcrgen.web.responses import Refusal
 
@@ -165,6 +166,7 @@ class TeamRoutes:
         team = ""
         if is_api := responses.wants_json(request.scope):
             team = await run_in_threadpool(self._team, request, responses.bearer_token(request))
+            name_sender(request.scope, f"team {team}")
 
         async def admit(form: FormData) -> None:
             nonlocal team
@@ -173,6 +175,7 @@ class TeamRoutes:
                 if "token" not in form:
                     raise Refusal(401, "There is no token; its field has to stand before the file.")
                 team = await run_in_threadpool(self._team, request, form_texts(form, ["token"])["token"])
+                name_sender(request.scope, f"team {team}")
 
         async with open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
             values.update(form_texts(form, FIELDS))
