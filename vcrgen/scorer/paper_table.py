@@ -101,7 +101,7 @@ def _caption(results: Sequence[RunResult], metrics: Sequence[str]) -> Iterator[s
 def _comparison_paper_table(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> PaperTable:
     task, table = results[0].task, comparison_table(results[0].task, comparisons)
     return PaperTable(
-        caption=f"{table.title}, with 95 % intervals over {task.clusters} and p-values after Holm.",
+        caption=f"{table.title}, with 95 % intervals over {task.clusters} and corrected p-values.",
         label=f"tab:{task.name}-comparisons",
         groups=(),
         blocks=[table],
