@@ -2197,6 +2197,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "leaderboard",
+        "a best of each team of a group",
+        "table.c.team_key.in_(sharing(connection, submission.facts.team)) & (table.c.set == submission.set)",
+        "(table.c.team_key == key_of(submission.facts.team)) & (table.c.set == submission.set)",
+        "tests/leaderboard/test_fairness.py",
+    ),
+    M(
+        "leaderboard",
+        "private files everywhere",
+        "if private and not test_set.lifecycle.private:",
+        "if False:",
+        "tests/leaderboard/test_ladder.py",
+    ),
+    M(
+        "leaderboard",
         "an archive of holes",
         "or member.issparse() or",
         "or",

@@ -115,6 +115,7 @@ def rows(count: int, of: Track) -> tuple[RankedModel, ...]:
                 received=NOW - timedelta(days=3 * n, hours=n),
                 rank=1 + better,
                 worst_rank=count - worse,
+                files=1 + n % 4,
                 scores=scores,
                 difference={"exact": estimate(exact - tei, 0.015), "jaccard": estimate(exact - tei - 0.01)}
                 if both

@@ -165,6 +165,19 @@ def test_at_closing_a_team_has_two_models(stepped: Board, handed: Any) -> None:
     assert ranked(stepped) == ["High", "Middle", "Other", "Own"]
 
 
+def test_a_group_has_one_best_on_a_ladder(stepped: Board, handed: Any, find: Find) -> None:
+    """Ten teams of a group had ten first files, of each of which the score was shown."""
+    group(stepped, A="one group", B="one group", C="")
+    files = {team: handed(f"Of {team}", {"feedback": right}, team) for team, right in (("A", 2), ("B", 1), ("C", 1))}
+    best = {team: find(stepped, file.id).best for team, file in files.items()}
+    assert best["A"] is not None and best["B"] is None and best["C"] is not None
+    with stepped.reading() as connection:
+        pages = {team: team_page(BoardReader(stepped.settings, connection), team) for team in files}
+    told = {team: feedback.best for team, page in pages.items() for feedback in [page.files[0].feedback] if feedback}
+    assert told == {"A": best["A"], "B": best["A"], "C": best["C"]}
+    assert {row.facts.team: row.files for row in table_of(stepped).ladder_rows} == {"A": 1, "B": 1, "C": 1}
+
+
 def test_a_team_chooses_its_models(stepped: Board, handed: Any) -> None:
     # The scores are rounded to steps of 50 points, so the third one beats nothing: it has no feedback.
     files = {name: handed(name, {"feedback": right}) for right, name in enumerate(("Zero", "One", "Two", "Three"))}

@@ -287,6 +287,9 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
                 private=private,
             )
 
+    with pytest.raises(LeaderboardError, match="The set 'hidden-en' takes no private files"):
+        hand_in("a", {"feedback": 3}, private=True)
+    assert [change.what for change in want(stepped, changes={SET: {"private": True}})] == ["private files allowed"]
     secret = hand_in("a", {"feedback": 3}, private=True)
     hand_in("b", {"feedback": 1})
     hand_in("c", {})
@@ -302,7 +305,8 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
     assert public is not None and len(public.runs) == 2 and [row.best for row in ladder_rows(stepped)] == [None]
     assert json.loads(json.dumps(team_as_json(page)))["quotas"][SET]["left"] == 17
     chosen = commands.choose(stepped, secret.id[:10], team="TEAM", actor="team Team")
-    assert (chosen.private, chosen.chosen) == (False, True) and [row.best for row in ladder_rows(stepped)] == [1.0]
+    assert (chosen.private, chosen.chosen) == (False, True)
+    assert [(row.best, row.files) for row in ladder_rows(stepped)] == [(1.0, 3)]
     with stepped.reading() as connection:
         assert [one.id for one in submissions.counted(connection, SET)] == [secret.id]
     with pytest.raises(LeaderboardError, match="0 submissions"):
@@ -340,6 +344,7 @@ def test_a_private_file_shows_its_scores_to_its_team(
     public_key: AnswerKey,
     hidden_key: AnswerKey,
 ) -> None:
+    want(board, changes={SET: {"private": True}})
     with hand(public_key if set_name == "public" else hidden_key).open("rb") as stream:
         one = accept(
             board,

@@ -225,4 +225,4 @@ def test_wrong_words(words: dict[str, str], message: str) -> None:
 
 
 def test_a_public_set_has_no_phase(stepped: Board) -> None:
-    assert next(one for one in stepped.sets if not one.hidden).lifecycle == SetLifecycle()
+    assert next(one for one in stepped.sets if not one.hidden).lifecycle == SetLifecycle(private=True)

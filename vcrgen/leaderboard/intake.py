@@ -67,7 +67,7 @@ def accept(
         DuplicateSubmission: The same file was submitted before.
     """
     with board.reading() as connection:  # before the file is stored: who is over a limit fills no disk
-        _check(connection, board.settings, facts.team, set_name, limited=limited)
+        _check(connection, board.settings, facts.team, set_name, limited=limited, private=private)
     stored = board.vault.store(stream, most=board.settings.file_mb << 20)
     with board.writing() as connection:
         submission = Submission(
@@ -85,17 +85,21 @@ def accept(
         if earlier := submissions.find_duplicate(connection, submission):
             raise DuplicateSubmission(earlier)
         # Once more, now that no other file can come between: two at a time would both pass the look above.
-        _check(connection, board.settings, facts.team, set_name, limited=limited)
+        _check(connection, board.settings, facts.team, set_name, limited=limited, private=private)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
         record(connection, actor=actor, what="accepted", subject=submission.subject, facts=submission.log_details)
     return submission
 
 
-def _check(connection: Connection, settings: Settings, team: str, set_name: str, *, limited: bool) -> None:
+def _check(
+    connection: Connection, settings: Settings, team: str, set_name: str, *, limited: bool, private: bool
+) -> None:
     test_set = get_set(connection, set_name)
     if refusal := test_set.lifecycle.refusal(test_set.name, now()):
         raise LeaderboardError(refusal)
+    if private and not test_set.lifecycle.private:
+        raise LeaderboardError(f"The set {test_set.name!r} takes no private files; submit this one without `private`.")
     if not limited:
         return
     at = submissions.moment(connection)

@@ -132,7 +132,7 @@ def describe_set(
     if not _SET_NAME.fullmatch(name):
         raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
     session = open_session(name, path, protocol=protocol)
-    test_set = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle())
+    test_set = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle(private=True))
     if test_set.lifecycle.feedback is Feedback.LADDER and set(test_set.lifecycle.splits) != set(HIDDEN_SPLITS):
         raise LeaderboardError(
             f"The key of {name!r} is not divided into a feedback and a final split, which a ladder needs: make the set "
@@ -153,6 +153,8 @@ def settings_of(test_set: TestSet) -> SetSettings:
         values |= {name: at.isoformat() if at else "" for name, at in moments.items()}
         values |= {"feedback": lifecycle.feedback.value, "view": lifecycle.view.value}
         values |= {"unsafe": lifecycle.feedback is Feedback.INSTANT}
+    if lifecycle.private is test_set.hidden:  # another than the default
+        values["private"] = lifecycle.private
     return validate_options(SetSettings, {"name": test_set.name, "data": test_set.path, **values})
 
 

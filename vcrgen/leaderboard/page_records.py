@@ -74,6 +74,7 @@ class LadderRow:
     facts: ModelFacts
     received: datetime  # when the file that is shown was submitted
     best: float | None  # its highest step, a rounded share; None if no file of it beat the team's best
+    files: int  # of its team that were scored on the set, private and removed ones, too: it may be the best of so many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,7 @@ class RankedModel:
     worst_rank: int
     scores: Mapping[View, Estimates]  # of the table's view and, if it was submitted, of the other one
     difference: Estimates | None = None  # VI+TEI minus TEI, if both views are there
+    files: int  # as of `LadderRow`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,7 @@ class SetLifecycle:
     feedback: Feedback = Feedback.FULL
     view: View = View.STACKED  # of a ladder: the view whose exact match is the one figure that is shown of a file
     splits: Mapping[str, SplitSize] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
+    private: bool = False  # whether a team may hide a file until it chooses it
     opens: datetime | None = None  # files that come before are rejected
     closes: datetime | None = None  # files that come after are rejected
     closing: datetime | None = None  # when a maintainer began to close it: since then it takes no files

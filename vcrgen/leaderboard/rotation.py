@@ -109,7 +109,12 @@ def _read_new(board: Board, asked: SetSettings, stored: TestSet | None) -> TestS
         raise LeaderboardError(f"The set {asked.name!r} was never on the board, so it cannot be retired.")
     check_unsafe(asked.feedback, unsafe=asked.unsafe)
     lifecycle = make_lifecycle(feedback=asked.feedback, view=asked.view, opens=asked.opens, closes=asked.closes)
-    return describe_set(asked.name, path, lifecycle, protocol=asked.protocol or None)
+    read = describe_set(asked.name, path, lifecycle, protocol=asked.protocol or None)
+    return replace(read, lifecycle=replace(read.lifecycle, private=_takes_private(asked, read)))
+
+
+def _takes_private(asked: SetSettings, test_set: TestSet) -> bool:
+    return not test_set.hidden if asked.private is None else asked.private
 
 
 def _data_path(board: Board, asked: SetSettings) -> Path:
@@ -144,6 +149,10 @@ def _apply(connection: Connection, board: Board, asked: SetSettings, read: TestS
         moments = {"opens": opens, "closes": closes}
         facts = {what: iso_minute(at) for what, at in moments.items() if at is not None}
         yield _record(connection, stored.name, "dates changed", **facts)
+    if (private := _takes_private(asked, stored)) != lifecycle.private:
+        lifecycle = replace(lifecycle, private=private)
+        change_set(connection, replace(stored, lifecycle=lifecycle))
+        yield _record(connection, stored.name, f"private files {'allowed' if private else 'forbidden'}")
     if asked.retired and lifecycle.retired is None:
         _check_over(stored.name, lifecycle)
         change_set(connection, replace(stored, lifecycle=replace(lifecycle, retired=now())))

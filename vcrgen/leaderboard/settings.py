@@ -43,6 +43,9 @@ class SetSettings(Options):
     opens: str = Field("", max_length=40, description="First day of submissions to a hidden set, in UTC; empty: now.")
     closes: str = Field("", max_length=40, description="Last day of submissions; empty: until `close`.")
     protocol: str = Field("", max_length=40, description="Of a set of captions: vcrgen, paper and others.")
+    private: bool | None = Field(
+        None, description="Whether a team may hide a file until it chooses it; empty: on public sets alone."
+    )
     retired: bool = Field(False, description="Whether it is out of use; its rows stay.")
     unsafe: bool = Field(False, description="Take instant feedback, by which the key can be read out.")
 
@@ -70,7 +73,7 @@ class Settings(Options):
         (),
         max_length=100,
         strict=False,
-        description="Test sets: name, data, feedback, view, opens, closes, protocol, retired, unsafe; see `apply`.",
+        description="Sets: name, data, feedback, view, opens, closes, protocol, private, retired, unsafe; see `apply`.",
     )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."

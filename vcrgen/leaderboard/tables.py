@@ -36,6 +36,7 @@ from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCel
 
 SCHEMA = "vcrgen-board-1"
 FORMATS = ("md", "csv", "latex", "json")
+FILES_HEAD = "Files of team"
 PIXEL_BASELINE = "Visible pixels alone"
 SETTLED = (
     "Settled by pixels: the visible pixels alone tell most of the masked spans, without the picture and the rest of "
@@ -60,6 +61,7 @@ _BEFORE_FIGURES = (
     "released",
     "link",
     "received",
+    "team_files",
 )
 
 
@@ -128,7 +130,7 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
         heads += [f"{first}, {task.contrast_label}", "95 % interval"]
     return Table(
         title=f"{board.track.set}: {_where(board.track)}. Signature {ranking.short}. {_basis(board.track)}",
-        heads=[*heads, "Submitted"],
+        heads=[*heads, FILES_HEAD, "Submitted"],
         labels=labels,
         rows=[list(_ranked_cells(task, row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
@@ -147,7 +149,7 @@ def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], dif
     if differences:
         difference = row.difference or {}
         yield from (_share(difference, first, sign=True), _interval(difference, first, sign=True))
-    yield times.day(row.received)
+    yield from (row.files, times.day(row.received))
 
 
 def _ladder_rows(board: BoardTable) -> Table:
@@ -155,7 +157,7 @@ def _ladder_rows(board: BoardTable) -> Table:
     metric = board.track.task.leading.label
     return Table(
         title="Feedback, not ranked",
-        heads=["Model", "Team", "Access", "Size", f"{metric} ({board.track.view.label})", "Submitted"],
+        heads=["Model", "Team", "Access", "Size", f"{metric} ({board.track.view.label})", FILES_HEAD, "Submitted"],
         labels=4,
         rows=[
             [
@@ -164,6 +166,7 @@ def _ladder_rows(board: BoardTable) -> Table:
                 _show_access(row.facts.access),
                 show_size(row.facts.size) or None,
                 Percent(row.best),
+                row.files,
                 times.day(row.received),
             ]
             for row in board.ladder_rows
@@ -352,6 +355,7 @@ def _model_cells(row: RankedModel | LadderRow) -> dict[str, TableCell]:
         "released": _day(facts.released),
         "link": facts.link,
         "received": times.iso_minute(row.received),
+        "team_files": row.files,
     }
 
 

@@ -112,14 +112,15 @@ def list_models(rows: Sequence[Any], asked: TableRequest, keys: Mapping[str, Cal
 def list_ranking(table: BoardTable, ranking: Ranking, asked: TableRequest) -> Listing:
     """The models of a ranking that a page shows, each with its cells."""
     keys: dict[str, Callable[[RankedModel], Any]] = {column.key: column.value for column in columns_of(table)}
-    keys |= {"rank": lambda row: row.rank, "received": lambda row: row.received}
+    keys |= {"rank": lambda row: row.rank, "files": lambda row: row.files, "received": lambda row: row.received}
     listing = list_models(ranking.rows, asked, keys)
     return replace(listing, rows=list(cells_of(table, listing.rows)))
 
 
 def list_ladder(table: BoardTable, asked: TableRequest) -> Listing:
     """The models of a set that is still open."""
-    return list_models(table.ladder_rows, asked, {"best": lambda row: row.best, "received": lambda row: row.received})
+    keys = {"best": lambda row: row.best, "files": lambda row: row.files, "received": lambda row: row.received}
+    return list_models(table.ladder_rows, asked, keys)
 
 
 def list_reported(rows: Sequence[ReportedResult], asked: TableRequest) -> Listing:

@@ -38,6 +38,7 @@ from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.store.schema import submissions as files
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.leaderboard.store.teams import key_of
 from vcrgen.report.published.human_baseline import HumanScore
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.stats.ranking import rank_range
@@ -106,6 +107,7 @@ class RankedSet:
             self.by_track[cell.mode, cell.view].append(cell)
             self.views_of_run[cell.run, cell.mode][cell.view] = cell
         self.signatures = results.signatures(connection, set_name)
+        self.team_files = submissions.scored_files(connection, set_name)
         self.tables: dict[Track, BoardTable] = {}
 
 
@@ -220,7 +222,13 @@ class BoardReader:
         public_files = submissions.public_files(self.connection, set_name)
         lowest_first = sorted(public_files, key=lambda file: -1.0 if file.best is None else file.best)
         highest = {file.facts.entry: file for file in lowest_first}.values()
-        ladder_rows = [LadderRow(facts=file.facts, received=file.received, best=file.best) for file in highest]
+        team_files = self.ranked(set_name).team_files
+        ladder_rows = [
+            LadderRow(
+                facts=file.facts, received=file.received, best=file.best, files=team_files[key_of(file.facts.team)]
+            )
+            for file in highest
+        ]
         return sorted(ladder_rows, key=lambda row: (-(row.best or -1.0), row.facts.model, row.facts.team))
 
     def reported(self) -> Sequence[ReportedResult]:
@@ -316,6 +324,7 @@ def _ranked_model(ranked: RankedSet, cell: BoardCell, models: int) -> RankedMode
         worst_rank=worst_rank,
         scores={view: other.estimates for view, other in views.items()},
         difference=cell.difference,
+        files=ranked.team_files[key_of(cell.facts.team)],
     )
 
 

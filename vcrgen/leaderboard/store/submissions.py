@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from vcrgen.leaderboard.records import BY_MAINTAINERS, ModelFacts, Quota, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store.log import now
+from vcrgen.leaderboard.store.schema import runs
 from vcrgen.leaderboard.store.schema import submissions as table
-from vcrgen.leaderboard.store.teams import key_of, turn_of
+from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
 from vcrgen.report.published.fields import Access
 from vcrgen.web.database.schema import AnyRow
 
@@ -172,8 +173,8 @@ def choose(connection: Connection, submission: Submission) -> None:
 
 
 def best_step(connection: Connection, submission: Submission) -> float | None:
-    """The highest step that a submission's team was shown on its set, or None; removed files count."""
-    mine = (table.c.team_key == key_of(submission.facts.team)) & (table.c.set == submission.set)
+    """The highest step that a submission's team or group was shown on its set, or None; removed files count."""
+    mine = table.c.team_key.in_(sharing(connection, submission.facts.team)) & (table.c.set == submission.set)
     best: float | None = connection.execute(select(func.max(table.c.best)).where(mine)).scalar_one()
     return best
 
@@ -183,6 +184,13 @@ def earlier_outputs(connection: Connection, submission: Submission, teams: Colle
     mine = table.c.team_key.in_(list(teams)) & (table.c.set == submission.set)
     mine &= (table.c.id != submission.id) & table.c.outputs.is_not(None)
     return list(connection.execute(select(table.c.outputs).where(mine)).scalars())
+
+
+def scored_files(connection: Connection, set_name: str) -> Mapping[str, int]:
+    """How many files of each team, by its key, were ever scored on a set: private and removed ones, too."""
+    query = select(table.c.team_key, func.count(table.c.id.distinct())).join(runs, runs.c.submission == table.c.id)
+    rows = connection.execute(query.where(table.c.set == set_name).group_by(table.c.team_key))
+    return {team: int(count) for team, count in rows}
 
 
 def team_files(connection: Connection, team: str) -> Sequence[Submission]:
