@@ -10,6 +10,9 @@ models are loaded and 100 pairs are built, on Ray when each machine has finished
   kernel takes beside it (it begins to write to the disk after some seconds), and the largest resident size (aim: flat)
 * splits: processor time and resident size of duplicates and a test split of made-up pairs, one in ten a near copy of
   another one, with and without the search for near copies
+* driver: processor time and resident size of what the driver does once shards are built, with made-up results of shards
+  and nothing drawn (aim: under 4 GB)
+* test split: 1,000 pairs with and without one, which is made by the workers, with one and two of them
 * two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
   computed from processor time, for when the cores are not idle
 
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import re
@@ -31,24 +35,48 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
-from bench_build import repeat_pairs
+from bench_build import repeat_pairs, run_build
+from PIL import Image
 
 from vcrgen.builder import run
-from vcrgen.builder.options import parse_splits
+from vcrgen.builder.assemble import plan_assembly, read_assembly, save_assembly
+from vcrgen.builder.card import dataset_card
+from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import _load_worker, build
+from vcrgen.builder.shards import (
+    DONE,
+    KEYS,
+    PAIR_BYTES,
+    PART,
+    Plan,
+    ShardResult,
+    divide_tasks,
+    read_results,
+)
+from vcrgen.builder.sources import Partition, RowCounts
 from vcrgen.builder.splits import assign
+from vcrgen.core.files import canonical_json
 from vcrgen.core.progress import ProgressListener
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import DiskFolder
+from vcrgen.data.manifest import DatasetFile, Manifest, read_manifest, write_manifest
+from vcrgen.data.tasks.vcr import Figures, summarise_figures
+from vcrgen.samples import sample_pair
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds
 WARM = 100  # pairs: the first ones fill caches of glyphs, words and covers
 SPLIT_PAIRS = (1_000_000, 10_000_000)
+DRIVER_PAIRS = (2_000_000, 25_000_000)
+TEST_SPLIT_PAIRS = 1_000
 RAY_PAIRS, RAY_ROUNDS = 2_000, 2
 
 
@@ -160,6 +188,124 @@ def resident() -> int:
     return int(re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[0]) * 1024
 
 
+class Stages:
+    """Prints the processor time of each stage, and the largest resident size so far."""
+
+    def __init__(self) -> None:
+        self._before = os.times()
+
+    def over(self, name: str) -> None:
+        """A stage ends."""
+        spent = os.times()
+        user, kernel = spent.user - self._before.user, spent.system - self._before.system
+        print(f"  {name}: {user:.1f} s, and {kernel:.1f} of the kernel; {resident() / 1e6:.0f} MB", flush=True)
+        self._before = os.times()
+
+
+def made_up_figures(rng: np.random.Generator, rows: int) -> Figures:
+    """Figures of rows with three spans each."""
+    heights, lengths, spans = (
+        Counter(rng.normal(mean, sd, rows).astype(int).tolist()) for mean, sd in ((377, 80), (130, 40), (3, 1))
+    )
+    return Figures(heights, lengths, spans, Counter(rng.normal(0.2, 0.02, 3 * rows).round(4).tolist()))
+
+
+def driver_config() -> BuildConfig:
+    return BuildConfig(source="samples", splits="train=...,test=0.1")
+
+
+def prepare_driver(folder: str, pairs: str) -> None:
+    """Write what the shards of a build leave, with made-up hashes and empty parts: nothing is drawn."""
+    work, config, rng = Path(folder), driver_config(), np.random.default_rng(1)
+    for name in ("parts", "keys", "rejects", "manifests"):
+        (work / name).mkdir()
+    _, tasks = divide_tasks(config, [Partition(name="made up", rows=int(pairs))])
+    keys = made_up_keys(int(pairs))
+    figures = made_up_figures(rng, tasks[0].stop).as_json()
+    for task in tasks:
+        rows = task.stop - task.start
+        np.save(work / KEYS.format(task.index), keys[task.start : task.stop], allow_pickle=False)
+        for mode in config.modes:
+            with (work / PART.format(task.index, mode)).open("wb") as part:
+                part.truncate(rows * PAIR_BYTES)
+        result = ShardResult(
+            index=task.index,
+            fingerprint="made up",
+            rows=rows,
+            rejected={},
+            cleaned={},
+            source=RowCounts(rows=rows, captions=rows),
+            bytes={str(mode): rows * PAIR_BYTES for mode in config.modes},
+            sha256={str(mode): f"{task.index:064d}" for mode in config.modes},
+        )
+        text = canonical_json(asdict(result) | {"figures": {str(mode): figures for mode in config.modes}})
+        (work / DONE.format(task.index)).write_text(text)
+
+
+def driver(folder: str, pairs: str) -> None:
+    """All that the driver of a build does once the shards are built, but for the making of files."""
+    work, config, stages = DiskFolder(Path(folder)), driver_config(), Stages()
+    size, tasks = divide_tasks(config, [Partition(name="made up", rows=int(pairs))])
+    plan = Plan(fingerprint="made up", dataset_fingerprint="made up", facts={}, shard_size=size, tasks=tasks)
+    work.write_json("plan.json", asdict(plan))
+    stages.over(f"plan of {len(tasks):,} shards")
+    results = read_results(plan, work)
+    stages.over("results of shards")
+    assembly = plan_assembly([results[index] for index in sorted(results)], config, work=work)
+    stages.over("duplicates and splits")
+    save_assembly(assembly, "made up", work)
+    assembly = read_assembly("made up", work) or assembly
+    stages.over(f"plan of {len(assembly.files):,} files")
+    figures = {(file.mode, file.split): Figures() for file in assembly.files}
+    of_file = made_up_figures(np.random.default_rng(1), assembly.files[0].rows)
+    files = []
+    for file in assembly.files:
+        figures[file.mode, file.split].add(of_file)
+        facts = {"path": file.path, "mode": file.mode, "split": file.split, "rows": file.rows}
+        files.append(DatasetFile(**facts, bytes=file.rows * PAIR_BYTES, sha256="0" * 64))
+    manifest = Manifest(
+        fingerprint="made up",
+        signature=Signature({"lang": "en", "cover": "easy=10-16,hard=12-14"}),
+        source="made up",
+        config=config.public_fields(),
+        read=int(pairs),
+        rejected={},
+        files=tuple(files),
+    )
+    write_manifest(work, manifest)
+    assert read_manifest(work).pairs == int(pairs)
+    work.write_text("README.md", dataset_card(manifest, summarise_figures(figures, config.lang)))
+    stages.over(f"figures, manifest of {work.size('manifest.json'):,} bytes and card")
+
+
+def test_split(lang: str, folder: Path) -> None:
+    """Print what a build of unlike pictures costs with a test split and without, by the clock and in processor time."""
+    rng, file = np.random.default_rng(0), folder / "unlike.parquet"
+    pictures, captions = [], []
+    for number in range(TEST_SPLIT_PAIRS):
+        noise = Image.fromarray(rng.integers(256, size=(9, 12, 3), dtype=np.uint8))
+        noise.resize((400, 300), Image.Resampling.BICUBIC).save(data := io.BytesIO(), "JPEG")
+        pictures.append(data.getvalue())
+        captions.append(sample_pair(lang, number).caption)
+    pq.write_table(pa.table({"image": pa.array(pictures, pa.binary()), "caption": captions}), file, row_group_size=256)
+    for workers in (1, 2):
+        for splits in ("train=...", "test=0.1,train=..."):
+            with tempfile.TemporaryDirectory() as out:
+                seconds, spent, _ = run_build(file, lang, "rows", workers, Path(out) / "out", "--splits", splits)
+            print(
+                f"{TEST_SPLIT_PAIRS:,} pairs, {splits}, workers {workers}: {seconds:.1f} s, {spent:.1f} of processors"
+            )
+
+
+def drivers() -> None:
+    for pairs in DRIVER_PAIRS:
+        with tempfile.TemporaryDirectory() as folder:
+            for what in ("--prepare", "--driver"):
+                if what == "--driver":
+                    print(f"{pairs:,} pairs, the driver of a build with a test split:", flush=True)
+                subprocess.run([sys.executable, __file__, what, folder, str(pairs)], check=True)
+
+
 class Workers(threading.Thread):
     """The resident size and the processor time of Ray's worker processes, looked at every quarter of a second."""
 
@@ -230,6 +376,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--splits"]:
         split_pairs(int(sys.argv[2]), sys.argv[3])
         return
+    if sys.argv[1:2] in (["--prepare"], ["--driver"]):
+        {"--prepare": prepare_driver, "--driver": driver}[sys.argv[1]](*sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="A Parquet file of pairs.")
     parser.add_argument("--lang", default="en", help="Their language.")
@@ -239,6 +388,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         by_size(arguments.source, arguments.lang, Path(folder))
         splits()
+        drivers()
+        test_split(arguments.lang, Path(folder))
         two_machines(arguments.source, arguments.lang, Path(folder))
 
 

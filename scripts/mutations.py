@@ -157,8 +157,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "train",
         "windows of a file overlap",
-        "for start in range(0, rows, MAX_SHARD)",
-        "for start in range(0, rows, MAX_SHARD // 2)",
+        "for start in range(0, rows, SHARD_ROWS)",
+        "for start in range(0, rows, SHARD_ROWS // 2)",
         "tests/train/test_data.py",
     ),
     M(
@@ -185,8 +185,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "dataset",
         "a span of exactly one bit is settled",
-        "sum(value < 1 for value in numbers)",
-        "sum(value <= 1 for value in numbers)",
+        "for value, count in counts.items() if value < 1)",
+        "for value, count in counts.items() if value <= 1)",
         "tests/scorer/test_pixels.py",
     ),
     M(
@@ -1085,9 +1085,23 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "shards",
         "files named otherwise",
-        "{number:05d}-of-{len(contents):05d}.parquet",
-        "{number:04d}-of-{len(contents):04d}.parquet",
+        "digits = max(5, len(str(len(plans))))",
+        "digits = max(4, len(str(len(plans))))",
         "pairs",
+    ),
+    M(
+        "shards",
+        "merged files grow without an end",
+        "full = size + more > FILE_BYTES if most_rows is None",
+        "full = False if most_rows is None",
+        "tests/builder/test_assemble.py",
+    ),
+    M(
+        "shards",
+        "all files in one folder",
+        "nested = sum(map(len, contents.values())) > MOST_FILES",
+        "nested = False",
+        "tests/builder/test_assemble.py",
     ),
     M(
         "shards",

@@ -1,5 +1,6 @@
 """A manifest is read back as it was written; what is none is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,30 @@ MANIFEST = Manifest(
 )
 
 
-def test_a_manifest_is_read_back(tmp_path: Path) -> None:
-    write_manifest(tmp_path, MANIFEST)
-    assert read_manifest(tmp_path) == MANIFEST
+@pytest.mark.parametrize("path", ["easy/train-0.parquet", "easy/017/train-0.parquet"])
+def test_a_manifest_is_read_back(tmp_path: Path, path: str) -> None:
+    manifest = replace(MANIFEST, files=(replace(FILE, path=path),))
+    write_manifest(tmp_path, manifest)
+    assert read_manifest(tmp_path) == manifest
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "../x", "easy/../../x", "easy/a/b", "easy/..", "easy\\x", "hard/x", "easy/", "easy", "easy/a\\b"],
+    [
+        *(
+            "/etc/passwd",
+            "../x",
+            "easy/../../x",
+            "easy/a/b",
+            "easy/..",
+            "easy\\x",
+            "hard/x",
+            "easy/",
+            "easy",
+            "easy/a\\b",
+        ),
+        *("easy/000/", "easy/00a/x", "easy/-1/x", "easy/٣/x", "easy/0/0/x", "hard/000/x", "easy//x", "/easy/x"),
+    ],
 )
 def test_a_path_of_a_manifest_is_not_trusted(tmp_path: Path, path: str) -> None:
     values = {"signature": "lang:en", "fingerprint": "f", "source": "s", "config": {}, "read": 1, "rejected": {}}

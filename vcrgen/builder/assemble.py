@@ -2,25 +2,38 @@
 
 On a disk, the dataset is assembled in the work folder and then moved. An object store cannot move folders, so it is
 assembled in place there. ``assembly.json`` is written before the first part is moved, so a killed assembly can resume.
+Files are made as tasks of the engine that built the parts.
 """
 
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from vcrgen.builder.advice import advice
+from vcrgen.builder.figures import count_figures
 from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
-from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
+from vcrgen.builder.shards import (
+    FILE_BYTES,
+    KEYS,
+    PART,
+    REJECTS,
+    ShardResult,
+    part_writer,
+    read_figures,
+    reject_line,
+)
 from vcrgen.builder.sources import RowCounts
 from vcrgen.builder.splits import Keys, Rows, assign
 from vcrgen.core.errors import NoPairsError, OutputError
@@ -28,10 +41,15 @@ from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.records import Mode, Reject, RejectReason
 from vcrgen.core.storage import Folder
 from vcrgen.data.manifest import DatasetFile
+from vcrgen.data.tasks.vcr import Figures
 
 ASSEMBLY = "assembly.json"
 DUPLICATES = "rejects/duplicates.jsonl"
 REJECTS_FILE = "rejects.jsonl"
+MOST_FILES = 10_000  # in a folder, as the Hub advises
+Selection: TypeAlias = npt.NDArray[np.void]  # of SELECTION_DTYPE
+SELECTION = "selections/{}-{:05d}.npy"  # of a split: the rows of a file of it
+SELECTION_DTYPE = np.dtype([("part", "<i4"), ("row", "<i4")])  # a row of a part by number; ascending
 MERGED = "files/{}"  # of the work folder: a file of the dataset until it is complete
 
 
@@ -53,23 +71,33 @@ class BuildFolders:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowSlice:
-    """Rows of one part by number; with None, the whole part is a file of its own."""
-
-    part: int
-    rows: list[int] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """A Parquet file of the dataset and the row slices that it consists of."""
+    """A Parquet file of the dataset: a whole part, or rows of several parts."""
 
     path: str  # relative to the dataset's folder
     mode: str
     split: str
     rows: int  # pairs in it
-    slices: tuple[RowSlice, ...]  # in the order of the rows
-    sha256: str | None  # hash of its bytes where it is a whole part as it stands, whose hash is known
+    part: int | None  # the whole part that it is
+    sha256: str | None  # of that
+    selection: str | None  # otherwise the file of the work folder with its rows: an array of `SELECTION_DTYPE`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFile:
+    """A finished file of the dataset."""
+
+    file: DatasetFile
+    figures: Figures  # of its rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """The content of a file in every mode: a whole part, or rows of several ones."""
+
+    part: int | None
+    selection: Selection | None
+    rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +111,8 @@ class Assembly:
     source: RowCounts  # what the whole build read
 
 
-def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:
-    """Decide which row goes into which file.
+def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder) -> Assembly:
+    """Decide which row goes into which file, and save the rows of files that are no whole parts.
 
     Raises:
         ConfigError: The splits ask for more than there is.
@@ -107,22 +135,19 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
             f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)}). "
             f"{advice(rejected)}".rstrip()
         )
-    files = []
-    for split, rows in assignment.splits.items():
-        contents = list(_plan_files(rows, starts, shard_size))
-        for mode in config.modes:
-            for number, slices in enumerate(contents):
-                whole = results[slices[0].part] if slices[0].rows is None else None
-                count = whole.rows if whole else sum(len(slice_.rows or ()) for slice_ in slices)
-                digest = whole.sha256[mode] if whole else None
-                path = f"{mode}/{split}-{number:05d}-of-{len(contents):05d}.parquet"
-                files.append(DataFile(path=path, mode=str(mode), split=split, rows=count, slices=slices, sha256=digest))
+    work.subfolder("selections").make()
+    contents = {
+        split: list(_plan_files(rows, starts, results, config.shard_size)) for split, rows in assignment.splits.items()
+    }
+    for split, plans in contents.items():
+        for _ in work.map(partial(_save_selection, split=split, work=work), enumerate(plans)):
+            pass
     if len(assignment.duplicates):
         rejected[str(RejectReason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
     counts = sum((result.source for result in results), RowCounts())
     return Assembly(
-        files=tuple(files),
+        files=tuple(_name_files(contents, results, config.modes)),
         rejected=dict(sorted(rejected.items())),
         cleaned=dict(sorted(cleaned.items())),
         source=counts,
@@ -166,22 +191,64 @@ def _split_by_part(rows: Rows, starts: Rows) -> Iterator[tuple[int, Rows]]:
         yield part, inside - starts[part]
 
 
-def _plan_files(rows: Rows, starts: Rows, shard_size: int) -> Iterator[tuple[RowSlice, ...]]:
-    """Yield the slices of every file. A whole part stays one file; rows of incomplete parts are merged."""
-    slices: list[RowSlice] = []
-    filled = 0
+def _plan_files(rows: Rows, starts: Rows, results: Sequence[ShardResult], most_rows: int | None) -> Iterator[_Content]:
+    """Yield the content of every file. A whole part stays one file; rows of incomplete parts are merged.
+
+    Args:
+        rows: Rows of one split by number, ascending.
+        starts: The first row of each part.
+        results: Those of the parts.
+        most_rows: That merged rows may be; None for as many as make a file of about `FILE_BYTES`.
+    """
+    slices: list[Selection] = []
+    filled, size = 0, 0.0
     for part, inside in _split_by_part(rows, starts):
-        whole = len(inside) == starts[part + 1] - starts[part]
-        if slices and (whole or filled + len(inside) > shard_size):
-            yield tuple(slices)
-            slices, filled = [], 0
+        whole = len(inside) == results[part].rows
+        more = max(results[part].bytes.values()) * len(inside) / results[part].rows
+        full = size + more > FILE_BYTES if most_rows is None else filled + len(inside) > most_rows
+        if slices and (whole or full):
+            yield _Content(part=None, selection=np.concatenate(slices), rows=filled)
+            slices, filled, size = [], 0, 0.0
         if whole:
-            yield (RowSlice(part=part, rows=None),)
-        else:
-            slices.append(RowSlice(part=part, rows=inside.tolist()))
-            filled += len(inside)
+            yield _Content(part=part, selection=None, rows=len(inside))
+            continue
+        selection = np.empty(len(inside), SELECTION_DTYPE)
+        selection["part"], selection["row"] = part, inside
+        slices.append(selection)
+        filled, size = filled + len(inside), size + more
     if slices:
-        yield tuple(slices)
+        yield _Content(part=None, selection=np.concatenate(slices), rows=filled)
+
+
+def _save_selection(numbered: tuple[int, _Content], *, split: str, work: Folder) -> None:
+    number, content = numbered
+    if content.selection is not None:
+        with work.writing(SELECTION.format(split, number)) as file, file.open("wb") as handle:
+            np.save(handle, content.selection, allow_pickle=False)
+
+
+def _name_files(
+    contents: Mapping[str, Sequence[_Content]], results: Sequence[ShardResult], modes: Sequence[Mode]
+) -> Iterator[DataFile]:
+    """Yield the files of a dataset, by split. With more than `MOST_FILES` in a mode, they are in subfolders of it."""
+    nested = sum(map(len, contents.values())) > MOST_FILES
+    before = 0  # files of earlier splits
+    for split, plans in contents.items():
+        digits = max(5, len(str(len(plans))))  # so that names sort
+        for mode in modes:
+            for number, content in enumerate(plans):
+                folder = f"{mode}/{(before + number) // MOST_FILES:03d}" if nested else str(mode)
+                whole = None if content.part is None else results[content.part]
+                yield DataFile(
+                    path=f"{folder}/{split}-{number:0{digits}d}-of-{len(plans):0{digits}d}.parquet",
+                    mode=str(mode),
+                    split=split,
+                    rows=content.rows,
+                    part=content.part,
+                    sha256=whole.sha256[mode] if whole else None,
+                    selection=None if whole else SELECTION.format(split, number),
+                )
+        before += len(plans)
 
 
 def _log_duplicates(rows: Rows, starts: Rows, mode: Mode, work: Folder) -> None:
@@ -227,55 +294,65 @@ def read_assembly(fingerprint: str, work: Folder) -> Assembly | None:
     return TypeAdapter(Assembly).validate_python(values)
 
 
-def make_file(file: DataFile, *, config: BuildConfig, folders: BuildFolders) -> DatasetFile:
-    """Create one data file from the parts and return its description.
+def make_file(file: DataFile, *, config: BuildConfig, folders: BuildFolders) -> MadeFile:
+    """Create one data file from the parts and describe it.
 
     A whole part is moved. Otherwise rows are copied with their images undecoded. A file that exists is only described.
 
     Raises:
         OSError: A part is missing, or the file cannot be written.
     """
-    folder, sha256 = folders.holding(file.path), file.sha256
-    if folder is None:
-        folder = folders.final
-        try:
-            sha256 = sha256 or _merge_slices(file, config, folders)
-            if file.sha256:
-                folders.work.transfer(PART.format(file.slices[0].part, file.mode), folder, file.path)
-        except FileNotFoundError:
-            folder, sha256 = folders.holding(file.path), file.sha256
-            if folder is None:
-                raise  # else another attempt was faster
-    size, sha256 = folder.size(file.path) or 0, sha256 or folder.sha256(file.path)
-    return DatasetFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=size, sha256=sha256)
+    try:
+        if folders.holding(file.path) is None:
+            if file.part is None:
+                return _merge_rows(file, config, folders)
+            folders.work.transfer(PART.format(file.part, file.mode), folders.final, file.path)
+    except FileNotFoundError:
+        if folders.holding(file.path) is None:
+            raise  # else another attempt was faster
+    folder = folders.holding(file.path) or folders.final
+    if file.part is not None:
+        figures = read_figures(file.part, file.mode, folders.work)
+    else:
+        with folder.open(file.path) as handle:
+            figures = count_figures(handle)
+    return _describe(file, folder.size(file.path) or 0, file.sha256 or folder.sha256(file.path), figures)
 
 
-def _merge_slices(file: DataFile, config: BuildConfig, folders: BuildFolders) -> str:
-    """Write a file of rows of several parts and return its hash.
+def _describe(file: DataFile, size: int, sha256: str, figures: Figures) -> MadeFile:
+    described = DatasetFile(path=file.path, mode=file.mode, split=file.split, rows=file.rows, bytes=size, sha256=sha256)
+    return MadeFile(file=described, figures=figures)
+
+
+def _merge_rows(file: DataFile, config: BuildConfig, folders: BuildFolders) -> MadeFile:
+    """Write a file of rows of several parts.
 
     On a disk it is moved when it is complete: unlike a whole folder that is moved, a half-written file may stay behind.
     """
+    assert file.selection is not None
+    with folders.work.open(file.selection, ahead=True) as handle:
+        selection = np.load(io.BytesIO(handle.read()), allow_pickle=False)
     final = folders.final
     place, name = (folders.work, MERGED.format(file.path.replace("/", "-"))) if final.local_path else (final, file.path)
     with place.writing(name) as temporary:
         with part_writer(temporary, config) as writer:
-            for slice_ in file.slices:
-                with folders.work.open(PART.format(slice_.part, file.mode), ahead=True) as handle:
-                    _copy_rows(handle, slice_.rows or [], writer)
-        sha256 = sha256_file(temporary)
+            for rows in np.split(selection, np.flatnonzero(np.diff(selection["part"])) + 1):
+                with folders.work.open(PART.format(rows["part"][0], file.mode), ahead=True) as handle:
+                    _copy_rows(handle, rows["row"], writer)
+        made = _describe(file, temporary.stat().st_size, sha256_file(temporary), count_figures(temporary))
     if place is not final:
         place.transfer(name, final, file.path)
-    return sha256
+    return made
 
 
-def _copy_rows(source: BinaryIO, rows: list[int], writer: pq.ParquetWriter) -> None:
-    """Copy rows; row groups without a selected row are not read."""
+def _copy_rows(source: BinaryIO, rows: npt.NDArray[np.int32], writer: pq.ParquetWriter) -> None:
+    """Copy rows, ascending; row groups without a selected row are not read."""
     with pq.ParquetFile(source, pre_buffer=False) as parquet:
         start = 0
         for group in range(parquet.num_row_groups):
             stop = start + parquet.metadata.row_group(group).num_rows
-            selected = [row - start for row in rows if start <= row < stop]
-            if selected:
+            selected = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)] - start
+            if len(selected):
                 table = parquet.read_row_group(group, use_threads=False).take(pa.array(selected))
                 writer.write_table(table, row_group_size=len(selected))
             start = stop

@@ -173,7 +173,10 @@ def _head(manifest: Manifest) -> str:
                 # of the same name would be shown from the cache.
                 "description": f"content {manifest.digest}",
                 **({"default": True} if mode == manifest.modes[0] else {}),
-                "data_files": [{"split": split, "path": f"{mode}/{split}-*.parquet"} for split in manifest.splits],
+                "data_files": [
+                    {"split": split, "path": f"{manifest.folder_pattern(mode)}/{split}-*.parquet"}
+                    for split in manifest.splits
+                ],
             }
             for mode in manifest.modes
         ],

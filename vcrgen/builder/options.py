@@ -159,7 +159,11 @@ class BuildConfig(SourceOptions):
         panel=PANEL_RUN,
     )
     shard_size: int | None = option(
-        None, "Pairs a shard; if not given, a 32nd of the source, 16 to 512.", ge=1, le=10_000, panel=PANEL_RUN
+        None,
+        "Pairs a shard, rows a file; if not given, a 32nd of the source, 16 to 512, and in large ones up to 400 MB.",
+        ge=1,
+        le=10_000,
+        panel=PANEL_RUN,
     )
 
     @field_validator("lang")

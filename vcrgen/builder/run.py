@@ -14,6 +14,7 @@ from vcrgen.builder.assemble import (
     Assembly,
     BuildFolders,
     DataFile,
+    MadeFile,
     join_rejects,
     make_file,
     plan_assembly,
@@ -45,9 +46,8 @@ from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import open_folder
 from vcrgen.data.manifest import DatasetFile, Manifest, SourceRows, read_manifest, write_manifest
-from vcrgen.data.reader import built_dataset
 from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
-from vcrgen.data.tasks.vcr import VCR, vcr_statistics
+from vcrgen.data.tasks.vcr import Figures, summarise_figures
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -220,13 +220,13 @@ class Build:
         if assembly is None:
             results = self._run_shards(plan, source, engine)
             self._listener.stage("looking for duplicates")
-            assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
+            assembly = plan_assembly(results, self._config, work=self._work)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
         rejected = sum(assembly.rejected.values())
         pairs = sum(file.rows for file in assembly.files if file.mode == assembly.files[0].mode)
         assembly.source.check(plan.rows, outcomes=pairs + rejected, place=source.description)
         self._listener.stage("writing the dataset")
-        files = self._make_files(assembly, engine)
+        files, figures = self._make_files(assembly, engine)
         manifest = Manifest(
             fingerprint=plan.dataset_fingerprint,
             signature=signature,
@@ -244,26 +244,36 @@ class Build:
             for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS_FILE):
                 self._final.transfer(entry, self._out, entry)
         write_manifest(self._out, manifest)
-        statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
-        self._out.write_text("README.md", dataset_card(manifest, statistics))
+        self._out.write_text("README.md", dataset_card(manifest, summarise_figures(figures, self._config.lang)))
         self._out.write_json(CROISSANT, croissant_of(manifest, columns=self._config.optional_columns))
         self._out.write_text(SUCCESS, "")
         return manifest
 
-    def _make_files(self, assembly: Assembly, engine: Engine) -> tuple[DatasetFile, ...]:
-        """Make the files of the dataset, of which an earlier run may have made some."""
+    def _make_files(
+        self, assembly: Assembly, engine: Engine
+    ) -> tuple[tuple[DatasetFile, ...], dict[tuple[str, str], Figures]]:
+        """Make the files of the dataset, of which an earlier run may have made some; and count their figures.
+
+        Returns:
+            The files in their order, and the figures of each mode and split.
+        """
         self._final.make()
-        for mode in {file.mode for file in assembly.files} - set(self._out.entries()):  # those were published whole
-            self._final.subfolder(mode).make()
         self._work.subfolder("files").make()
+        published = set(self._out.entries())  # modes, whole
+        for folder in {file.path.rpartition("/")[0] for file in assembly.files if file.mode not in published}:
+            self._final.subfolder(folder).make()
+        figures = {(file.mode, file.split): Figures() for file in assembly.files}
+        files: dict[str, DatasetFile] = {}
         try:
-            made = {file.path: file for file in engine(assembly.files, self._listener.advance)}
+            for made in engine(assembly.files, self._listener.advance):
+                files[made.file.path] = made.file
+                figures[made.file.mode, made.file.split].add(made.figures)
         except CrashedTasksError as error:
             raise WorkerError(
                 f"{_died(error, [file.path for file in error.tasks[:MOST_NAMED]])} Nothing else is left to be done; "
                 "memory may be short: run the same command to try these files of the dataset again."
             ) from None
-        return tuple(made[file.path] for file in assembly.files)
+        return tuple(files[file.path] for file in assembly.files), figures
 
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
         """Run the missing tasks and return all results in order."""
@@ -322,7 +332,7 @@ def _run_task(
     pipeline: Pipeline,
     source: Source,
     folders: BuildFolders,
-) -> list[ShardResult] | DatasetFile:
+) -> list[ShardResult] | MadeFile:
     """Run shards that go together, or make a file of the dataset."""
     if isinstance(task, DataFile):
         return make_file(task, config=pipeline.config, folders=folders)

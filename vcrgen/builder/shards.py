@@ -6,7 +6,7 @@ Inside the work folder:
     parts/00007-hard.parquet    one mode of one task, under its final name before its manifest
     keys/00007.npy          hashes of its pairs, for deduplication and splits
     rejects/00007.jsonl     the rejected pairs of the task
-    manifests/00007.json    written last: the task is done
+    manifests/00007.json    written last: the task is done; with how often each figure of the card occurs in its rows
 
 A task may run twice or be killed anywhere: its files appear whole or not at all, with the same bytes each time.
 """
@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 from PIL import features
 
 from vcrgen.builder.engines.base import Report
+from vcrgen.builder.figures import count_figures
 from vcrgen.builder.images import RULE as PICTURE_RULE
 from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.builder.pipeline import Pipeline, batched
@@ -41,11 +42,13 @@ from vcrgen.core.folder import PLAN
 from vcrgen.core.records import Reject
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import Folder
-from vcrgen.data.tasks.vcr import VCR
+from vcrgen.data.tasks.vcr import VCR, Figures
 
 ROW_GROUP = 64  # rows in memory at a time, and in a row group
-MAX_SHARD = 512  # pairs, about 100 MB a mode
+FILE_BYTES = 400_000_000  # of a file of the dataset, about
+PAIR_BYTES = 215_000  # of a pair in one mode, 300 pixels wide
 MIN_SHARD, SHARDS = 16, 32  # small sources have smaller shards for several workers
+SHARD_ROWS, MANY_SHARDS = 512, 2048  # pairs of a shard until there are so many shards; then they grow to whole files
 NEIGHBOURS, TURNS = 16, 2  # at most so many tasks go together; each process has at least so many groups of tasks
 # Files of a task, by its number: the part of a mode, the hashes of its pairs (an array of KEY_DTYPE in the order of the
 # rows), its rejects (one JSON object a line), and the mark that it is done.
@@ -73,7 +76,7 @@ class Plan:
     fingerprint: str  # hash of everything that decides the bytes of the parts
     dataset_fingerprint: str  # hash of that and of the splits
     facts: dict[str, Any]  # the hashed facts by name, for messages on other plans
-    shard_size: int  # pairs that a task reads, and rows that a file of the dataset holds, at most
+    shard_size: int  # pairs that a task reads at most
     tasks: tuple[Task, ...]  # in the order of the source
 
     @property
@@ -84,7 +87,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardResult:
-    """The result of a finished task; the content of its manifest."""
+    """The result of a finished task: the content of its manifest, beside the figures."""
 
     index: int  # the task's
     fingerprint: str  # the plan's
@@ -124,13 +127,19 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Si
 def divide_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
     """Divide partitions into tasks; return the maximal rows of a task, and the tasks in source order."""
     rows = sum(partition.rows for partition in partitions)
-    size = config.shard_size or min(MAX_SHARD, max(MIN_SHARD, -(-rows // SHARDS)))
+    size = config.shard_size or default_shard_size(rows, config.width)
     tasks: list[Task] = []
     for number, partition in enumerate(partitions):
         for start in range(0, partition.rows, size):
             stop = min(start + size, partition.rows)
             tasks.append(Task(index=len(tasks), partition=number, start=start, stop=stop))
     return size, tuple(tasks)
+
+
+def default_shard_size(rows: int, width: int) -> int:
+    """Pairs of a shard for a source of so many rows and images of such a width."""
+    most = int(FILE_BYTES / PAIR_BYTES * (300 / width) ** 2)
+    return max(MIN_SHARD, min(most, max(min(SHARD_ROWS, -(-rows // SHARDS)), -(-rows // MANY_SHARDS))))
 
 
 def neighbours(tasks: Sequence[Task], source: Source, processes: int) -> list[tuple[Task, ...]]:
@@ -204,6 +213,7 @@ def _read_result(index: int, *, plan: Plan, work: Folder) -> ShardResult | None:
     """The result of a task; None if it is unfinished or of another plan."""
     try:
         values = json.loads(work.read_text(DONE.format(index)))
+        del values["figures"]  # they would be most of what is held
         result = ShardResult(**values | {"source": RowCounts(**values["source"])})
     except (ValueError, TypeError, KeyError):
         return None
@@ -280,10 +290,16 @@ def process_shard(
             bytes={str(mode): part.stat().st_size for mode, part in parts.items()},
             sha256={str(mode): sha256_file(part) for mode, part in parts.items()},
         )
+        figures = {str(mode): count_figures(part).as_json() for mode, part in parts.items()}
         if work.size(PLAN) is None:  # an object store would take the files all the same
             raise FileNotFoundError(errno.ENOENT, "the build is over", str(work))
-    work.write_json(DONE.format(task.index), asdict(result))
+    work.write_text(DONE.format(task.index), canonical_json(asdict(result) | {"figures": figures}))
     return result
+
+
+def read_figures(index: int, mode: str, work: Folder) -> Figures:
+    """The figures of the part of one mode of a finished task."""
+    return Figures.from_json(json.loads(work.read_text(DONE.format(index)))["figures"][mode])
 
 
 def reject_line(reject: Reject) -> str:

@@ -18,6 +18,7 @@ MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 256 << 20
 DATA_FOLDER = "data"  # of the files of a task without modes
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+_FOLDER = re.compile(r"[0-9]{1,9}")  # of some files of a mode with very many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,11 @@ class DatasetFile:
         texts = (self.path, self.mode or "", self.split, self.sha256)
         if not all(type(n) is int and n >= 0 for n in numbers) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"{self.path!r} is not described as a data file")
-        # A path from a file is not trusted: it has to be exactly MODE/NAME, or data/NAME.
-        mode, _, name = self.path.partition("/")
+        # A path from a file is not trusted: it has to be exactly MODE/NAME, MODE/NUMBER/NAME, or data/NAME.
+        mode, *folders, name = self.path.split("/") if "/" in self.path else ("", "")
         expected = DATA_FOLDER if self.mode is None else self.mode
-        if mode != expected or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
+        numbered = len(folders) < 2 and all(map(_FOLDER.fullmatch, folders))
+        if mode != expected or not numbered or not name or {"\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
             raise ValueError(f"{self.path!r} is not a file of mode {self.mode!r}")
 
 
@@ -113,6 +115,11 @@ class Manifest:
     def splits(self) -> tuple[str, ...]:
         """Splits of the data files, in their order."""
         return tuple(dict.fromkeys(file.split for file in self.files))
+
+    def folder_pattern(self, mode: str) -> str:
+        """A pattern of the folders that hold the files of a mode: its own, or the numbered ones in it."""
+        nested = any(file.mode == mode and file.path.count("/") > 1 for file in self.files)
+        return f"{mode}/*" if nested else mode
 
     @property
     def sum(self) -> str:

@@ -325,15 +325,27 @@ def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
     """Describe all but hidden files; folders are modes if all of them have the name of a mode."""
     paths = [PurePosixPath(*parts) for parts in sorted(PurePosixPath(name).parts for name in names)]
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
-    are_modes = all(is_mode(path.parent.name) for path in paths)
-    return tuple(replace(_table_file(str(path)), mode=path.parent.name if are_modes else None) for path in paths)
+    modes = [_mode_folder(path) for path in paths]
+    are_modes = all(map(is_mode, modes))
+    return tuple(
+        replace(_table_file(str(path)), mode=mode if are_modes else None)
+        for path, mode in zip(paths, modes, strict=True)
+    )
+
+
+def _mode_folder(path: PurePosixPath) -> str:
+    """The name of the folder of a file, or of the one above a numbered folder."""
+    folder = path.parent
+    return (folder.parent if folder.name.isdecimal() else folder).name
 
 
 def _check_one(folder: Folder, files: Sequence[TableFile]) -> None:
     """Raise a ManyDatasetsError for a folder that holds finished datasets."""
     datasets = []
     # The files of a build are in folders beside its manifest.
-    for place in sorted({str(PurePosixPath(file.path).parent.parent) for file in files} - {"."}):
+    folders = {PurePosixPath(file.path).parent for file in files}
+    above = {str(place) for place in folders for place in (place.parent, place.parent.parent)}
+    for place in sorted(above - {"."}):
         with contextlib.suppress(DatasetError):
             read_manifest(below := folder.subfolder(place))
             datasets.append(str(below))

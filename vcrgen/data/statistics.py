@@ -1,9 +1,14 @@
 """Descriptive statistics: mean, standard deviation, percentiles."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 from typing import Self
+
+Counts = Mapping[float, int]  # how often each value occurs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +22,18 @@ class Summary:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self:
-        """Summarise values with exact sums (`math.fsum`); all zeros for no values."""
-        ordered = sorted(map(float, values))
-        if not ordered:
+        """Summarise values with exact sums; all zeros for no values."""
+        return cls.of_counts(Counter(map(float, values)))
+
+    @classmethod
+    def of_counts(cls, counts: Counts) -> Self:
+        """Summarise as many values as it counts."""
+        total = sum(counts.values())
+        if not total:
             return cls(mean=0.0, sd=0.0, p05=0.0, p95=0.0)
-        mean = math.fsum(ordered) / len(ordered)
-        variance = math.fsum((value - mean) * (value - mean) for value in ordered) / len(ordered)
-        return cls(mean=mean, sd=math.sqrt(variance), p05=_percentile(ordered, 5), p95=_percentile(ordered, 95))
+        mean = _exact_sum(counts.items()) / total
+        variance = _exact_sum(((value - mean) * (value - mean), count) for value, count in counts.items()) / total
+        return cls(mean=mean, sd=math.sqrt(variance), p05=_percentile(counts, 5), p95=_percentile(counts, 95))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +48,16 @@ class BitsSummary:
     @classmethod
     def of(cls, values: Iterable[float]) -> Self | None:
         """Summarise the bits of spans, NaN for unknown ones; None if no span's bits are known."""
-        numbers = sorted(value for value in values if not math.isnan(value))
-        if not numbers:
+        return cls.of_counts(Counter(value for value in values if not math.isnan(value)))
+
+    @classmethod
+    def of_counts(cls, counts: Counts) -> Self | None:
+        """Summarise as many known bits as it counts; None for none."""
+        spans = sum(counts.values())
+        if not spans:
             return None
-        settled = sum(value < 1 for value in numbers) / len(numbers)
-        return cls(spans=len(numbers), median=_percentile(numbers, 50), p10=_percentile(numbers, 10), settled=settled)
+        settled = sum(count for value, count in counts.items() if value < 1) / spans
+        return cls(spans=spans, median=_percentile(counts, 50), p10=_percentile(counts, 10), settled=settled)
 
     def __str__(self) -> str:
         """Median, 10th percentile and share of settled spans, as words after a colon."""
@@ -52,8 +67,20 @@ class BitsSummary:
         )
 
 
-def _percentile(ordered: Sequence[float], percent: int) -> float:
-    """Interpolate linearly between the two nearest of sorted values, as numpy's default."""
-    place, part = divmod(percent * (len(ordered) - 1), 100)
-    low = ordered[place]
-    return low + (ordered[min(place + 1, len(ordered) - 1)] - low) * (part / 100)
+def _exact_sum(terms: Iterable[tuple[float, int]]) -> float:
+    """The sum of values, each so many times, rounded once."""
+    return float(sum(Fraction(value) * count for value, count in terms))
+
+
+def _percentile(counts: Counts, percent: int) -> float:
+    """Interpolate linearly between the two nearest of the sorted values, as numpy's default."""
+    place, part = divmod(percent * (sum(counts.values()) - 1), 100)
+    low = _nth(counts, place)
+    return low + (_nth(counts, place + 1) - low) * (part / 100) if part else low
+
+
+def _nth(counts: Counts, place: int) -> float:
+    """The value at a place, from 0, of the sorted values."""
+    ordered = sorted(counts)
+    ends = accumulate(counts[value] for value in ordered)
+    return next(value for value, end in zip(ordered, ends, strict=True) if place < end)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.shards import MAX_SHARD, Task
+from vcrgen.builder.shards import SHARD_ROWS, Task
 from vcrgen.builder.stream import VCRStream
 from vcrgen.builder.stream.order import Order
 from vcrgen.builder.stream.stream import FILE_FIELDS
@@ -67,10 +67,10 @@ class StoredExamples:
         starts = [
             (number, start, rows)
             for number, rows in enumerate(map(Dataset.count, self._files))
-            for start in range(0, rows, MAX_SHARD)
+            for start in range(0, rows, SHARD_ROWS)
         ]
         tasks = [
-            Task(index=index, partition=number, start=start, stop=min(start + MAX_SHARD, rows))
+            Task(index=index, partition=number, start=start, stop=min(start + SHARD_ROWS, rows))
             for index, (number, start, rows) in enumerate(starts)
         ]
         if not tasks:

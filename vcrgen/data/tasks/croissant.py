@@ -132,7 +132,7 @@ def croissant_of(manifest: Manifest, *, columns: Sequence[str] = ()) -> dict[str
         columns: Optional columns that its rows have.
     """
     if manifest.task is None:
-        tables = [_table(mode, mode, VCR, columns) for mode in manifest.modes]
+        tables = [_table(mode, manifest.folder_pattern(mode), VCR, columns) for mode in manifest.modes]
         about = _vcr_facts(manifest)
     else:
         tables = [_table("default", DATA_FOLDER, question_kind(manifest.languages), columns)]
@@ -275,7 +275,8 @@ def _table(name: str, folder: str, kind: DatasetKind, columns: Sequence[str]) ->
     features = {**kind.features, **{column: kind.optional_features[column][0] for column in columns}}
     notes = {**kind.descriptions, **{column: kind.optional_features[column][1] for column in columns}}
     # The end is optional, since mlcroissant also applies the expression to its own result.
-    split = rf"^(?:.*{folder}/)?([^/]+?)(?:-[0-9]+-of-[0-9]+\.parquet)?$"
+    below = folder.replace("*", "[0-9]+")
+    split = rf"^(?:.*{below}/)?([^/]+?)(?:-[0-9]+-of-[0-9]+\.parquet)?$"
     described = {column: (feature, notes[column]) for column, feature in features.items()}
     return _RecordTable(name=name, files=f"{folder}/*.parquet", media=_PARQUET, columns=described, split=split)
 

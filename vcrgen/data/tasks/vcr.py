@@ -4,11 +4,13 @@ The first eight columns have VCR-WIKI's names, so loaders for it work unchanged.
 """
 
 import io
+import math
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 from PIL import Image
 
@@ -183,14 +185,40 @@ def fill_metadata(dataset: Dataset, *, mode: str | None = None, split: str | Non
     return replace(dataset, files=tuple(files)).select(mode=mode, split=split)
 
 
-class _Figures(NamedTuple):
-    """The figures of some rows: one each, and the visible ink of every span."""
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How often each value of a figure occurs in some rows. Those of files add up to those of a split."""
 
-    heights: list[int]
-    lengths: list[int]
-    counts: list[int]
-    ink: list[float]
-    bits: list[float]  # NaN where they are not known
+    heights: Counter[float] = field(default_factory=Counter)  # of stacked images, in pixels
+    lengths: Counter[float] = field(default_factory=Counter)  # of captions, in characters
+    spans: Counter[float] = field(default_factory=Counter)  # of rows
+    ink: Counter[float] = field(default_factory=Counter)  # visible, of spans
+    bits: Counter[float] = field(default_factory=Counter)  # that visible pixels of spans leave, where they are known
+
+    def add(self, other: Self) -> None:
+        """Count the values of other rows, too."""
+        for name in FIGURES:
+            getattr(self, name).update(getattr(other, name))
+
+    def as_json(self) -> dict[str, list[tuple[float, int]]]:
+        """The counts as `from_json` reads them."""
+        return {name: sorted(getattr(self, name).items()) for name in FIGURES}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, list[tuple[float, int]]]) -> Self:
+        """Read the counts."""
+        return cls(*(Counter(dict(values[name])) for name in FIGURES))
+
+
+FIGURES = ("heights", "lengths", "spans", "ink", "bits")
+
+
+def summarise_figures(figures: Mapping[tuple[str, str], Figures], lang: str) -> dict[tuple[str, str], SplitStatistics]:
+    """Summarise the modes and splits of a dataset that vcrgen built in a language; a ValueError for unknown ones."""
+    if lang not in LANGUAGES:
+        raise ValueError(f"no language {lang}")
+    targets = {mode: LANGUAGES[lang].cover_target(Mode(mode)) for mode, _ in figures}
+    return {(mode, split): _summarise(counts, targets[mode]) for (mode, split), counts in figures.items()}
 
 
 def vcr_statistics(dataset: Dataset, pixels: PixelBits | None = None) -> dict[tuple[str, str], SplitStatistics]:
@@ -205,23 +233,19 @@ def vcr_statistics(dataset: Dataset, pixels: PixelBits | None = None) -> dict[tu
     Raises:
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
-    figures: dict[tuple[str, str], list[_Figures]] = {}
+    figures: dict[tuple[str, str], Figures] = {}
     for file, file_figures in zip(dataset.files, dataset.map_files(partial(_read_figures, pixels)), strict=True):
-        figures.setdefault((file.mode or "-", file.split or "-"), []).append(file_figures)
+        figures.setdefault((file.mode or "-", file.split or "-"), Figures()).add(file_figures)
     if dataset.manifest is None:
         return {name: _summarise(file_figures, None) for name, file_figures in figures.items()}
     try:
-        language = LANGUAGES[dataset.built.config["lang"]]
-        targets = {mode: language.cover_target(Mode(mode)) for mode, _ in figures}
-        return {
-            (mode, split): _summarise(file_figures, targets[mode]) for (mode, split), file_figures in figures.items()
-        }
+        return summarise_figures(figures, dataset.built.config["lang"])
     except (KeyError, ValueError, TypeError):
         raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
 
 
-def _read_figures(pixels: PixelBits | None, part: Dataset) -> _Figures:
-    figures = _Figures([], [], [], [], [])
+def _read_figures(pixels: PixelBits | None, part: Dataset) -> Figures:
+    figures = Figures()
     built = part.manifest is not None
     ink = ("spans.visible_ink",)
     geometry = ("strip_y", "strip_height", *ink) if built else (View.STACKED.column,)
@@ -229,15 +253,18 @@ def _read_figures(pixels: PixelBits | None, part: Dataset) -> _Figures:
     for place, row in part.rows((VCR.answers, "caption", *geometry), optional=optional):
         try:
             height = row["strip_y"] + row["strip_height"] if built else image_size(row[View.STACKED.column])[1]
-            figures.heights.append(height)
-            figures.lengths.append(len(row["caption"]))
-            figures.counts.append(len(row[VCR.answers]))
-            figures.ink.extend(float(span["visible_ink"]) for span in row.get("spans") or ())
-            if row.get("pixel_bits") is not None:
-                figures.bits.extend(map(float, row["pixel_bits"]))
-            elif pixels:
+            spans, bits = len(row[VCR.answers]), row.get("pixel_bits")
+            if bits is None and pixels:
                 mode = part.modes[0] if part.modes else None
-                figures.bits.extend(pixels.of_question(str(row.get("question_id")), mode, figures.counts[-1]))
+                bits = pixels.of_question(str(row.get("question_id")), mode, spans)
+            shares = [float(span["visible_ink"]) for span in row.get("spans") or ()]
+            if not all(map(math.isfinite, shares)):
+                raise ValueError("ink that is no number")
+            figures.heights[height] += 1
+            figures.lengths[len(row["caption"])] += 1
+            figures.spans[spans] += 1
+            figures.ink.update(shares)
+            figures.bits.update(value for value in map(float, bits or ()) if not math.isnan(value))
         except (TypeError, ValueError):
             raise DatasetError(f"{place} has values that no build writes; copy or build the dataset again.") from None
     return figures
@@ -253,15 +280,15 @@ def image_size(value: Any) -> tuple[int, int]:
         raise ValueError("no image that can be read") from error
 
 
-def _summarise(parts: list[_Figures], cover: CoverTarget | None) -> SplitStatistics:
-    ink = [share for part in parts for share in part.ink]
+def _summarise(figures: Figures, cover: CoverTarget | None) -> SplitStatistics:
+    off_target = sum(count for share, count in figures.ink.items() if cover and not cover.contains(share))
     return SplitStatistics(
-        rows=sum(len(part.heights) for part in parts),
-        spans=sum(count for part in parts for count in part.counts),
-        height=Summary.of(height for part in parts for height in part.heights),
-        spans_per_image=Summary.of(count for part in parts for count in part.counts),
-        caption_length=Summary.of(length for part in parts for length in part.lengths),
-        visible_ink=Summary.of(ink) if ink or cover else None,
-        pixel_bits=BitsSummary.of(bits for part in parts for bits in part.bits),
-        outside=sum(not cover.contains(share) for share in ink) if cover else None,
+        rows=figures.heights.total(),
+        spans=sum(int(spans) * rows for spans, rows in figures.spans.items()),
+        height=Summary.of_counts(figures.heights),
+        spans_per_image=Summary.of_counts(figures.spans),
+        caption_length=Summary.of_counts(figures.lengths),
+        visible_ink=Summary.of_counts(figures.ink) if figures.ink or cover else None,
+        pixel_bits=BitsSummary.of_counts(figures.bits),
+        outside=off_target if cover else None,
     )
