@@ -216,6 +216,13 @@ def test_the_rule_excludes_raters_and_is_printed(make: Callable[..., StudyStore]
     # With the rule and without it.
     assert [row[3] for row in table_of(report, "People, exact match").texts()] == ["5", "5"]
     assert [row[3] for row in table_of(report, ALL_PEOPLE).texts()] == ["6", "6"]
+    with store.writing() as connection:
+        for place in (place for place in read_steps(connection) if place.step.word):
+            save_response(connection, place.rater, place.number, Response(("no",), (False,), 1.0, True, 10))
+    report = make_report(store)
+    assert [row[3] for row in table_of(report, ALL_PEOPLE).texts()] == ["6", "6"]
+    with pytest.raises(StudyError, match="leaves nobody"):
+        report.render("json")
 
 
 def test_exports(finished: StudyStore, lines: Any) -> None:

@@ -562,7 +562,7 @@ def answer_all(
         ("x", "0", 60.0, "F5", "F5", "0 of 2 attention checks right"),
         ("x", "0", 60.0, "", "review", "0 of 2 attention checks right"),
         ("", "", 60.0, "", "review", "6 of 6 items blank"),
-        (" \u3000", "", 60.0, "", "review", "6 of 6 items blank"),
+        (" \u3000.\u200b", "", 60.0, "", "review", "6 of 6 items blank"),
         ("x", "", 0.1, "", "review", "6 of 6 items answered faster than 20 words a second"),
         (
             "",

@@ -32,7 +32,7 @@ class Conduct(NamedTuple):
 
     checks: Tally  # right
     repeats: Tally  # texts typed as the first time
-    blank: Tally  # items without any text, of those shown with their image
+    blank: Tally  # items without a letter or digit, of those shown with their image
     fast: Tally  # items answered faster than people read, of all items
 
 
@@ -80,7 +80,7 @@ def rater_conduct(design: StudyDesign, items: Sequence[StudyItem], steps: Sequen
     """Count what the rule looks at in the steps of one rater."""
     done = finished_steps(steps)
     seen = [step for step in done if step.step.condition not in design.text_only]
-    blank = sum(not any(text.strip() for text in step.response.texts) for step in seen if step.response)
+    blank = sum(not any(map(str.isalnum, "".join(step.response.texts))) for step in seen if step.response)
     speed = design.options["max_speed"]
     fast = sum(step.took is not None and step.took * speed < items[step.step.item].words for step in done)
     return Conduct(_checks(steps), _repeats(steps), Tally(blank, len(seen)), Tally(fast, len(done)))

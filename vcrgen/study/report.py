@@ -62,7 +62,10 @@ class StudyReport:
 
         Raises:
             ConfigError: The format is another.
+            StudyError: The rule of the study excludes everybody, so that a leaderboard has nothing to show.
         """
+        if form == "json" and self.document.json_value and not self.document.json_value["scores"]:
+            raise StudyError("The exclusion rule of this study leaves nobody, so there is no human baseline.")
         if form != "html":
             return render(self.document, form)
         if self.design.draw:
