@@ -1,7 +1,9 @@
 """Every mutation can still be made: its text stands once in the package, and what comes in its place is Python."""
 
 import ast
+import bisect
 import importlib.util
+import itertools
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -31,14 +33,17 @@ def load() -> ModuleType:
 
 def test_every_mutation_can_be_made() -> None:
     texts = {path: path.read_text("utf-8") for path in sorted((ROOT / "vcrgen").rglob("*")) if path.suffix in SEARCHED}
+    whole = "\0".join(texts.values())
+    ends = list(itertools.accumulate(len(text) + 1 for text in texts.values()))
     wrong = []
     for one in load().MUTATIONS:
-        places = [path for path, text in texts.items() for _ in range(text.count(one.old))]
-        if len(places) != 1:
-            wrong.append(f"{one.package}: {one.what}: {len(places)} places hold {one.old!r}")
-        elif places[0].suffix == ".py":
+        if (places := whole.count(one.old)) != 1:
+            wrong.append(f"{one.package}: {one.what}: {places} places hold {one.old!r}")
+            continue
+        path = list(texts)[bisect.bisect(ends, whole.index(one.old))]
+        if path.suffix == ".py":
             try:
-                ast.parse(texts[places[0]].replace(one.old, one.new))
+                ast.parse(texts[path].replace(one.old, one.new))
             except SyntaxError as error:
                 wrong.append(f"{one.package}: {one.what}: {error}")
     assert not wrong, "Give these of scripts/mutations.py their new text:\n" + "\n".join(wrong)

@@ -68,8 +68,10 @@ def simulated(rng: np.random.Generator, chances: Any, ids: Sequence[int], data: 
     )
 
 
-@pytest.mark.parametrize("shared", [1.0, 0.6, 0.0])
-@pytest.mark.parametrize(("images", "base"), [(100, 0.3), (100, 0.9), (300, 0.6)])
+@pytest.mark.parametrize(
+    ("images", "base", "shared"),
+    [(100, 0.3, 1.0), (100, 0.3, 0.6), (100, 0.3, 0.0), (100, 0.9, 0.6), (300, 0.6, 0.0)],
+)
 def test_the_interval_holds_the_truth_as_often_as_it_says(images: int, base: float, shared: float) -> None:
     """In a thousand studies each; of 60 common images and nine right spans of ten it is wider than it has to be."""
     rng = np.random.default_rng(round(1000 * (images + base + shared)))

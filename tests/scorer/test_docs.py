@@ -1,9 +1,9 @@
 """The examples of docs/scoring.md and docs/protocols.md are true, and the commands run."""
 
+import io
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_every_protocol_of_spans_is_in_the_table() -> None:
         assert f"`{find_protocol(name).name}`" in Page("docs/protocols.md").text, name
 
 
-def test_every_command_runs(run: Run, serve: Any) -> None:
+def test_every_command_runs(run: Run, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     build("samples:6", out="data/my-vcr", lang="en")
     rows = list(load_answers(Path("data/my-vcr")).questions)
     lines = [{"question_id": row.question_id, "output": " and ".join(row.answers)} for row in rows]
@@ -41,9 +41,13 @@ def test_every_command_runs(run: Run, serve: Any) -> None:
         header, cells = "index,prediction\n", "".join(f"{row.question_id},x\n" for row in rows)
         Path(table).with_suffix(".csv").write_text(header + cells, "utf-8")
     for line in PAGE.commands:
-        if "|" in line:
-            piped = line.replace("vcrgen score", f"{sys.executable} -m vcrgen score")
-            subprocess.run(piped, shell=True, check=True, capture_output=True)
+        if loop := re.fullmatch(r"for protocol in (.*); do (.*) \| head -n 1; done", line):
+            for protocol in loop[1].split():
+                succeed(run, loop[2].replace("$protocol", protocol))
+        elif pipe := re.fullmatch(r"(.*) \| (vcrgen .*)", line):
+            packed = subprocess.run(pipe[1], shell=True, check=True, capture_output=True).stdout
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed)))
+            succeed(run, pipe[2])
         else:
             said = succeed(run, line.replace(".xlsx", ".csv").replace("http://127.0.0.1:8000/v1", server.url))
             assert "--across" not in line or "Paired by image: 59 images are in both" in " ".join(said.split())
