@@ -1,5 +1,6 @@
 """Our way through jieba's dictionary gives jieba's own words, character for character."""
 
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.text.jieba_zh import load_jieba
+from vcrgen.text.jieba_zh import TOTAL, load_jieba
 
 WIKI = Path(__file__).resolve().parents[3] / "shared" / "data" / "wiki"
 
@@ -71,6 +72,19 @@ def test_words_of_captions_are_jiebas(oracle: Any) -> None:
         pytest.skip("needs ../shared/data/wiki/pairs_zh.parquet")
     captions = pq.read_table(WIKI / "pairs_zh.parquet", columns=["caption"])["caption"].to_pylist()
     assert [words_of(load_jieba(), text) for text in captions] == [words_of(oracle, text) for text in captions]
+
+
+def test_the_whole_list_is_read(oracle: Any) -> None:
+    dictionary = load_jieba().dictionary
+    characters = set(sorted({word[0] for word in oracle.FREQ})[::10])
+    frequencies = dict(chain.from_iterable(map(dictionary.frequencies, characters)))
+    assert frequencies == {word: oracle.FREQ[word] for word in frequencies}
+    assert all(w in frequencies for w, frequency in oracle.FREQ.items() if frequency and w[0] in characters)
+    assert oracle.total == TOTAL
+    with oracle.get_dict_file() as lines:
+        entries = [line.decode("utf-8").split() for line in islice(lines, 0, None, 100)]
+    assert [dictionary.flag(word) for word, _, _ in entries] == [flag for _, _, flag in entries]
+    assert [dictionary.flag(word) for word in ("", "龘龘", "é", "\U0010ffff")] == [None] * 4
 
 
 def test_only_short_runs_are_remembered() -> None:

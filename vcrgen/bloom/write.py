@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.bloom.rejects import RejectLog
@@ -27,6 +26,7 @@ from vcrgen.core.folder import new_folder
 from vcrgen.core.reading import without_marks
 from vcrgen.core.rng import rng_for
 from vcrgen.core.signature import Signature
+from vcrgen.data.arrays import record_batch
 from vcrgen.data.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
 from vcrgen.data.reader import Dataset
 from vcrgen.data.schema import DatasetKind
@@ -224,7 +224,7 @@ def _write_file(
         return 0
     with pq.ParquetWriter(file, schema, **kind.parquet_options()) as writer:
         while few:
-            writer.write_table(pa.Table.from_pylist(few, schema))
+            writer.write_batch(record_batch(few, schema))
             for row in few:
                 picture = hashlib.sha256(row["image"]["bytes"]).hexdigest()
                 content.update(canonical_json([picture, *(row[name] for name in texts)]).encode())

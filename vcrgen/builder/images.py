@@ -166,7 +166,13 @@ def _profile_transform(profile: bytes) -> ImageCms.ImageCmsTransform | None:
 
 def is_blank(image: Image.Image) -> bool:
     """Return True if nothing can be seen in an RGB picture: all of it has one colour, or nearly so."""
-    return all(isinstance(band, tuple) and band[1] - band[0] <= BLANK_RANGE for band in image.getextrema())
+    return all(high - low <= BLANK_RANGE for low, high in map(_range_of, map(image.getchannel, "RGB")))
+
+
+def _range_of(channel: Image.Image) -> tuple[int, int]:
+    low, high = channel.getextrema()
+    assert isinstance(low, int) and isinstance(high, int)
+    return low, high
 
 
 def _problem_of(error: BaseException, image: Image.Image) -> ImageProblem:

@@ -42,6 +42,7 @@ from vcrgen.core.folder import PLAN
 from vcrgen.core.records import Reject
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import Folder
+from vcrgen.data.arrays import record_batch
 from vcrgen.data.tasks.vcr import VCR, Figures
 
 ROW_GROUP = 64  # rows in memory at a time, and in a row group
@@ -185,7 +186,7 @@ def parquet_writer(sink: Any, config: BuildConfig) -> pq.ParquetWriter:
 @contextmanager
 def part_writer(file: Path, config: BuildConfig) -> Iterator[pq.ParquetWriter]:
     """Open the writer of a new file, which is complete after the block."""
-    with file.open("wb") as sink:
+    with pa.OSFile(str(file), "wb") as sink:
         writer = parquet_writer(sink, config)
         try:
             yield writer
@@ -198,7 +199,7 @@ def part_writer(file: Path, config: BuildConfig) -> Iterator[pq.ParquetWriter]:
 
 def write_rows(writer: pq.ParquetWriter, rows: list[dict[str, Any]]) -> None:
     """Write rows as one row group."""
-    writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=writer.schema))
+    writer.write_batch(record_batch(rows, writer.schema))
 
 
 def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:

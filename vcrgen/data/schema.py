@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from vcrgen.data.arrays import record_batch
+
 # Types in the notation of `datasets`. A list is written in brackets, which every version of it reads.
 STRING = {"dtype": "string", "_type": "Value"}
 INT = {"dtype": "int32", "_type": "Value"}
@@ -69,7 +71,7 @@ class DatasetKind:
         schema, count = self.schema(*columns), 0
         with pq.ParquetWriter(file, schema, **self.parquet_options()) as writer:
             while group := list(islice(rows, GROUP_ROWS)):
-                writer.write_table(pa.Table.from_pylist(group, schema))
+                writer.write_batch(record_batch(group, schema))
                 count += len(group)
         return count
 

@@ -17,7 +17,7 @@ INELIGIBLE_LABELS = frozenset(
     ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "CARDINAL", "NAME"]
 )
 
-_WORD_PARTS = "word_parts"  # of a document's own data
+_WORD_PARTS, _TEXT, _ELIGIBLE = "word_parts", "text", "eligible"  # of a document's own data
 
 
 def set_entities(doc: Doc, labels: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ def ineligible_reason(token: Token) -> str | None:
         return "punct"
     if token.like_num or any(char.isdigit() for char in token.text):
         return "number"
-    if is_markup(token.doc.text, token.idx, token.idx + len(token)):
+    if is_markup(_text_of(token.doc), token.idx, token.idx + len(token)):
         return "markup"
     if is_ambiguous(token.text, token.lang_):
         return "ambiguous"
@@ -69,9 +69,21 @@ def ineligible_reason(token: Token) -> str | None:
     return None
 
 
+def _text_of(doc: Doc) -> str:
+    """The text of a document, which spaCy joins of its tokens whenever it is asked for."""
+    if _TEXT not in doc.user_data:
+        doc.user_data[_TEXT] = doc.text
+    text: str = doc.user_data[_TEXT]
+    return text
+
+
 def eligible_tokens(sentence: Span) -> frozenset[int]:
-    """Positions in the document of a sentence's tokens that may be masked."""
-    return frozenset(token.i for token in sentence if ineligible_reason(token) is None)
+    """Positions in the document of a sentence's tokens that may be masked, found once for each document."""
+    sentences = sentence.doc.user_data.setdefault(_ELIGIBLE, {})
+    if (ends := (sentence.start, sentence.end)) not in sentences:
+        sentences[ends] = frozenset(token.i for token in sentence if ineligible_reason(token) is None)
+    eligible: frozenset[int] = sentences[ends]
+    return eligible
 
 
 def ngram_starts(eligible: frozenset[int], n: int) -> list[int]:

@@ -14,7 +14,7 @@ decides, in which each character is the beginning, the middle or the end of a wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import log
 from operator import add
@@ -32,30 +32,31 @@ Probabilities = Mapping[str, Mapping[str, float]]
 
 
 class WordCutter:
-    """Cuts texts into words, given the frequencies of the dictionary and the log-probabilities of the model."""
+    """Cuts texts into words.
+
+    Args:
+        entries: Function from a character to the words of the dictionary that begin with it, with their frequencies;
+            of a word that is listed twice the last frequency counts.
+        total: The sum of all frequencies.
+        start: Log-probabilities of the model: of the first state,
+        moves: of each state after each other one,
+        emits: of each character in each state.
+    """
 
     def __init__(
         self,
-        frequencies: Iterable[tuple[str, int]],
+        entries: Callable[[str], Iterable[tuple[str, int]]],
+        total: int,
         start: Mapping[str, float],
         moves: Probabilities,
         emits: Probabilities,
     ) -> None:
-        counts: dict[str, int] = {}
-        counted = 0
-        for word, frequency in frequencies:
-            counts[word] = frequency
-            counted += frequency  # jieba counts a word that is listed twice twice
-        total = log(counted)
-        logs = {frequency: log(frequency or 1) - total for frequency in set(counts.values())}
-        self._nothing = log(1) - total
-        # The logarithm of each word's share. 0 stands for the beginning of a word that is none itself.
+        self._entries, self._total = entries, log(total)
+        self._nothing = log(1) - self._total
+        # The logarithm of each word's share, of words that begin with a character that a text had. 0 stands for the
+        # beginning of a word that is none itself.
         self._words: dict[str, float] = {}
-        for word in counts:
-            for end in range(1, len(word)):
-                self._words.setdefault(word[:end], 0.0)
-        for word, frequency in counts.items():
-            self._words[word] = logs[frequency] if frequency else 0.0
+        self._loaded: set[str] = set()
         characters = set().union(*emits.values())
         self._emits = {char: tuple(emits[s].get(char, _IMPOSSIBLE) for s in "BMES") for char in characters}
         self._start = tuple(start[state] for state in "BMES")
@@ -78,8 +79,18 @@ class WordCutter:
             position += len(part)
         return words, starts
 
+    def _load(self, character: str) -> None:
+        """Load the words that begin with a character."""
+        for word, frequency in self._entries(character):
+            for end in range(1, len(word)):
+                self._words.setdefault(word[:end], 0.0)
+            self._words[word] = log(frequency) - self._total if frequency else 0.0
+        self._loaded.add(character)
+
     def _cut_block(self, block: str, position: int, words: list[str], starts: list[int]) -> None:
         """Add the words of a block, which begins at a position of the text, and their starts."""
+        for character in set(block) - self._loaded:
+            self._load(character)
         ends, length = self._best_way(block), len(block)
         at = 0
         while at < length:
