@@ -28,6 +28,20 @@ M = Mutation
 MUTATIONS: tuple[Mutation, ...] = (
     # Packages of which no golden file tells.
     M(
+        "data",
+        "what a row lacks is null",
+        "validity = None if present.all() else",
+        "validity = None if present.any() else",
+        "tests/data/test_arrays.py",
+    ),
+    M(
+        "text",
+        "jieba's words are loaded for each character of a block",
+        "for character in set(block) - self._loaded:",
+        "for character in set(block[:1]) - self._loaded:",
+        "tests/text/test_jieba_zh.py",
+    ),
+    M(
         "core",
         "matrix products take one thread of BLAS",
         "with _LOCK, _libraries().limit(limits=1):",

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
-from PIL import Image
-
 from vcrgen.core.errors import ConfigError, DatasetError
 from vcrgen.core.records import NAMED_MODES, Mode, is_mode
 from vcrgen.core.signature import Signature
@@ -272,6 +270,8 @@ def _read_figures(pixels: PixelBits | None, part: Dataset) -> Figures:
 
 def image_size(value: Any) -> tuple[int, int]:
     """Return width and height in pixels from the header of a PNG, WebP or JPEG; a ValueError for others."""
+    from PIL import Image
+
     try:
         data = io.BytesIO(image_bytes(value) or b"")
         with warnings.catch_warnings(action="ignore"), Image.open(data, formats=("PNG", "WEBP", "JPEG")) as image:
