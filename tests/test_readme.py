@@ -53,6 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the README's commands name."""
     folder = tmp_path_factory.mktemp("readme")
     write_pairs(folder / "pairs.parquet")
+    write_pairs(folder / "own-pairs.parquet", first=24)
     (folder / "pairs").mkdir()
     write_pairs(folder / "pairs" / "part-0.parquet")
     write_hub_copy(folder / "wikimedia" / "wit_base")
@@ -79,8 +80,8 @@ def write_outputs(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def write_pairs(file: Path) -> None:
-    pairs = [sample_pair("en", index) for index in range(24)]
+def write_pairs(file: Path, first: int = 0) -> None:
+    pairs = [sample_pair("en", index) for index in range(first, first + 24)]
     images = pa.array([pair.image for pair in pairs], pa.binary())
     pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in pairs]}), file)
 
