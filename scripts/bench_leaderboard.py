@@ -12,9 +12,10 @@ in a process that does nothing else.
 The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th percentile of reading while
 it scores is above 200 ms. Use an empty PostgreSQL database with --database.
 
-With --models 50 500 2000 boards with so many models of two sets are made and looked at: how long a page takes to be
-made, how large it is, how long it takes from the cache, and what finishing a file takes. The exit code is 1 if the
-first page has 60 kB or more as it is sent, or takes 100 ms or more from the cache (the median of 20 times).
+With --models 50 500 2000 boards with so many models of two sets are made and looked at, in milliseconds of processor:
+what a page takes to be made, how large it is, what it takes from the cache, and what finishing a file takes. The
+yardstick is SHA-256 of 64 MiB. The exit code is 1 if the first page has 60 kB or more as it is sent, if it or a search
+takes 50 ms or more from the cache (the median of 20 times), an export a second, or finishing a file 100 ms.
 
 With --kills the service is killed (kill -9) so many times, each time at a random moment after it took or scored a file;
 a client that gets no answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at
@@ -28,6 +29,7 @@ token without end. The exit code is 1 if an honest client was refused, or if the
 from __future__ import annotations
 
 import argparse
+import hashlib
 import http.client
 import json
 import multiprocessing as mp
@@ -49,7 +51,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from sqlalchemy import text
+import numpy as np
+from sqlalchemy import Connection, insert, text
 from starlette.testclient import TestClient
 
 from vcrgen.leaderboard.board import Board
@@ -64,15 +67,23 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log, record
+from vcrgen.leaderboard.store.schema import pair_statistics, rankings
 from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.leaderboard.worker import finish
 from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.span_session import Session
+from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import BootstrapMean
+from vcrgen.stats.sign_flips import FLIPS, flipped_sums
 
 MOST_MS = 200.0
-MOST_CACHED_MS, MOST_SENT = 100.0, 60_000  # of the first page of a large board
+MOST_CACHED_MS, MOST_SENT = 50.0, 60_000  # of the first page of a large board
+MOST_EXPORT_MS, MOST_FINISH_MS = 1000.0, 100.0
 FIRST_TABLE = "board-set-0-any-stacked.html"
+SEARCH = f"{FIRST_TABLE}?page=2&search=model"
+YARDSTICK = 64 << 20  # bytes
+SETS, VIEWS = ("set-0", "set-1"), ("stacked", "tei")
+IMAGES, LAST = 500, 10  # of made-up scores; models whose files are finished as a worker does
 HONEST, PAGES_EACH = 20, 20
 PATIENCE = 3600.0
 SET = "bench"
@@ -117,110 +128,144 @@ def grow(sizes: list[int]) -> int:
 def look_at(folder: Path, models: int) -> bool:
     """Print the figures of a board with so many models on two sets; true if they are not what is wanted."""
     board, finish_ms = grown_board(folder, models)
+    started = time.process_time()
+    hashlib.sha256(bytes(YARDSTICK))
+    print(f"| {models:,} | the yardstick | {1000 * (time.process_time() - started):,.0f} ms | | |")
     client = TestClient(make_app(board, lambda: True))
-    started = time.perf_counter()
+    started = time.process_time()
     assert client.get("/about.html").status_code == 200
-    print(f"| {models:,} | all of the board, read once | {1000 * (time.perf_counter() - started):,.0f} ms | | |")
-    index_ms, index_bytes = 0.0, 0
-    for name in (
-        FIRST_TABLE,
-        f"{FIRST_TABLE}?page=2&search=model",
-        "gap.html",
-        "history.html",
-        "board.csv",
-        "board.json",
-    ):
+    print(f"| | all of the board, read once | {1000 * (time.process_time() - started):,.0f} ms | | |")
+    bad = finish_ms >= MOST_FINISH_MS
+    for name in (FIRST_TABLE, SEARCH, "gap.html", "history.html", "board.csv", "board.json"):
         path, _, asked = name.partition("?")
         pages = LivePages(board)
         pages.now()  # reads what all pages show
-        started = time.perf_counter()
+        started = time.process_time()
         page = pages.get(path, TableRequest.parse(dict(parse_qsl(asked))))
-        made = time.perf_counter() - started
+        made = 1000 * (time.process_time() - started)
         assert page is not None
         times = []
         client.get(f"/{name}")
         for _ in range(20):
-            started = time.perf_counter()
+            started = time.process_time()
             client.get(f"/{name}")
-            times.append(1000 * (time.perf_counter() - started))
+            times.append(1000 * (time.process_time() - started))
         cached = statistics.median(times)
         if name == FIRST_TABLE:
-            index_ms, index_bytes = cached, len(page.packed)
-        print(f"| | {name} | {1000 * made:,.0f} ms | {len(page.packed) / 1000:,.0f} kB | {cached:.1f} ms |")
-    print(f"| | a file is finished: its ranks counted among {models:,} | {finish_ms:,.0f} ms | | |")
-    return index_ms >= MOST_CACHED_MS or index_bytes >= MOST_SENT
+            bad |= len(page.packed) >= MOST_SENT
+        bad |= cached >= MOST_CACHED_MS if name in (FIRST_TABLE, SEARCH) else made >= MOST_EXPORT_MS
+        print(f"| | {name} | {made:,.0f} ms | {len(page.packed) / 1000:,.0f} kB | {cached:.1f} ms |")
+    print(f"| | a file is finished and ranked among {models:,} | {finish_ms:,.0f} ms | | |", flush=True)
+    return bad
 
 
 def grown_board(folder: Path, models: int) -> tuple[Board, float]:
-    """A board with scores that were not made by scoring; and the milliseconds that finishing a file takes on it."""
-    import numpy as np
-
+    """A board with made-up scores; and the milliseconds of processor that finishing a file takes on it."""
     keys = []
-    for number in range(2):
+    for number in range(len(SETS)):
         keys.append(folder / f"key{number}.jsonl")
         line = {"question_id": f"q{number}", "crossed_text": [TEXT[:20]], "language": "en"}
         keys[-1].write_text(json.dumps(line) + "\n", "utf-8")
-    data = [f"set-{number}:{key}" for number, key in enumerate(keys)]
+    data = [f"{name}:{key}" for name, key in zip(SETS, keys, strict=True)]
     board = init_board(folder / "board", data, Settings(title="Bench"), with_reported=True)
     rng = np.random.default_rng(0)
-    ids: list[str] = []
-    times: list[float] = []
-    for number in range(models):
-        facts = check_facts(
-            team=f"Team {number % 40}",
-            model=f"Model {number}",
-            size=f"{rng.integers(1, 900)}B",
-            access="open",
-            released=f"20{rng.integers(20, 27)}-0{rng.integers(1, 10)}-11",
-            link=f"https://example.org/{number}",
-        )
-        skill = rng.uniform(0.1, 0.95)
-        for name in ("set-0", "set-1"):
-            cells = []
-            for view in ("stacked", "tei"):
-                value = float(np.clip(skill + rng.normal(0, 0.02), 0, 1))
-                means = BootstrapMean(500, value, np.clip(value + rng.normal(0, 0.02, 1000), 0, 1))
-                three = (value, max(value - 0.04, 0), min(value + 0.04, 1))
-                estimates = {"exact": three, "jaccard": three}
-                cells.append(
-                    CellOutcome(
-                        mode="any",
-                        view=view,
-                        estimates=estimates,
-                        difference=estimates if view == "stacked" else None,
-                        means={"exact": means.to_bytes(), "jaccard": means.to_bytes()},
-                        hits=bytes(8),
-                    )
-                )
-            outcome = ScoringOutcome(signature="metric:made|seed:0", result={"scores": []}, cells=tuple(cells))
-            with board.queueing() as connection:  # the log tells of all of them at once, below
-                one = Submission(
-                    id=secrets.token_hex(16),
-                    set=name,
-                    facts=facts,
-                    file=secrets.token_hex(32),
-                    file_name="made.jsonl",
-                    bytes=1,
-                    channel="api",
-                    received=now(),
-                )
-                submissions.add(connection, one)
-                if number < models - 10:  # quickly: their ranks are not counted
-                    results.add_run(connection, one.id, name, outcome)
-                    submissions.change(connection, one.id, status="scored", current=True)
-                else:
-                    record(connection, actor="bench", what="accepted", subject=facts.entry, facts=one.log_details)
-            if number >= models - 10:
-                started = time.perf_counter()
-                finish(board, one, outcome)
-                times.append(1000 * (time.perf_counter() - started))
-            ids.append(one.id)
-        if number == models - 11:
-            with board.queueing() as connection:
-                connection.execute(text("UPDATE cells SET better = run / 4, worse = 0"))
-                connection.execute(text("UPDATE sets SET hidden = 1 WHERE name = 'set-1'"))  # so that there are gaps
-                record(connection, actor="bench", what="scored", subject="board", facts={"files": str(len(ids))})
+    skills = rng.uniform(0.1, 0.95, models)
+    right = rng.random((IMAGES, models)) < skills
+    flips = flipped_sums(right.astype(float), seed=0, unit="image").astype("<f4")
+    early = max(models - LAST, 0)
+    with board.queueing() as connection:  # quickly: their pairs are not tested, and one line tells of all
+        for number in range(early):
+            for name in SETS:
+                submission = made_submission(number, name, rng)
+                outcome = made_outcome(skills[number], flips[number], rng)
+                submissions.add(connection, submission)
+                results.add_run(connection, submission.id, name, outcome)
+                submissions.change(connection, submission.id, status="scored", current=True)
+        make_up_ranks(connection, skills[:early])
+        connection.execute(text("UPDATE sets SET hidden = 1 WHERE name = 'set-1'"))  # so that there are gaps
+        record(connection, actor="bench", what="scored", subject="board", facts={"models": str(early)})
+    times = []
+    for number in range(early, models):
+        for name in SETS:
+            submission = made_submission(number, name, rng)
+            with board.writing() as connection:
+                submissions.add(connection, submission)
+                facts = submission.log_details
+                record(connection, actor="bench", what="accepted", subject=submission.facts.entry, facts=facts)
+            started = time.process_time()
+            finish(board, submission, made_outcome(skills[number], flips[number], rng))
+            times.append(1000 * (time.process_time() - started))
     return board, statistics.median(times)
+
+
+def made_submission(number: int, set_name: str, rng: np.random.Generator) -> Submission:
+    """A file of a model."""
+    facts = check_facts(
+        team=f"Team {number % 40}",
+        model=f"Model {number}",
+        size=f"{rng.integers(1, 900)}B",
+        access="open",
+        released=f"20{rng.integers(20, 27)}-0{rng.integers(1, 10)}-11",
+        link=f"https://example.org/{number}",
+    )
+    return Submission(
+        id=secrets.token_hex(16),
+        set=set_name,
+        facts=facts,
+        file=secrets.token_hex(32),
+        file_name="made.jsonl",
+        bytes=1,
+        channel="api",
+        received=now(),
+    )
+
+
+def made_outcome(skill: float, flips: Floats, rng: np.random.Generator) -> ScoringOutcome:
+    """Scores in both views that were not made by scoring; the sign flips are those of images."""
+    cells = []
+    for view in VIEWS:
+        value = float(np.clip(skill + rng.normal(0, 0.02), 0, 1))
+        means = BootstrapMean(IMAGES, value, np.clip(value + rng.normal(0, 0.02, 1000), 0, 1))
+        three = (value, max(value - 0.04, 0), min(value + 0.04, 1))
+        estimates = {"exact": three, "jaccard": three}
+        cells.append(
+            CellOutcome(
+                mode="any",
+                view=view,
+                estimates=estimates,
+                difference=estimates if view == VIEWS[0] else None,
+                means={"exact": means.to_bytes(), "jaccard": means.to_bytes()},
+                flips=flips.tobytes(),
+                hits=bytes(8),
+            )
+        )
+    return ScoringOutcome(signature="metric:made|seed:0", result={"scores": []}, cells=tuple(cells))
+
+
+def make_up_ranks(connection: Connection, skills: Floats) -> None:
+    """Rank the runs that are there: each pair by the difference of their skills in standard errors."""
+    runs = np.array(connection.execute(text("SELECT id FROM runs ORDER BY id")).scalars().all(), "<i8")
+    by_set = {name: runs[number :: len(SETS)] for number, name in enumerate(SETS)}
+    maxima = np.full(FLIPS, 5, "<f4").tobytes()
+    for name, numbers in by_set.items():
+        for view in VIEWS:
+            short = connection.execute(text("SELECT short FROM runs LIMIT 1")).scalar_one()
+            ranking = {"set": name, "mode": "any", "view": view, "short": short}
+            connection.execute(insert(rankings).values(**ranking, maxima=maxima, stale=False, changes=len(numbers)))
+            rows = [
+                {
+                    "run": int(run),
+                    "mode": "any",
+                    "view": view,
+                    "place": place,
+                    "others": numbers[: place - 1].tobytes(),
+                    "statistics": ((skills[place - 1] - skills[: place - 1]) / 0.02).astype("<f4").tobytes(),
+                }
+                for place, run in enumerate(numbers.tolist(), start=1)
+            ]
+            if rows:
+                connection.execute(insert(pair_statistics), rows)
+    connection.execute(text("UPDATE cells SET ranked = 1"))
 
 
 @dataclass

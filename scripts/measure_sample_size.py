@@ -1,9 +1,9 @@
 """Print how many images show a difference between two models: the table of docs/scoring.md.
 
-    python scripts/measure_sample_size.py        # half a minute
+    python scripts/measure_sample_size.py        # some minutes
 
 Each number of images is that of which 80 % of 500 simulated pairs of models are called different, by the package's own
-95 % interval of a difference. Images have 1 to 4 spans, correlated by .25. The better model does what the other one
+sign flips of images. Images have 1 to 4 spans, correlated by .25. The better model does what the other one
 does on a share of the spans (`alike`), but for the difference.
 """
 
@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from measure_intervals import SHARES, SPANS, chances, summed
 
-from vcrgen.stats.intervals import paired_interval
+from vcrgen.stats.sign_flips import ALPHA, flip_p, flip_statistics, flipped_sums
 
 PAIRS, POWER, CORRELATION = 500, 0.8, 0.25
 IMAGES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
@@ -67,11 +67,9 @@ def power(images: int, accuracy: float, points: float, alike: float, pairs: int 
         gain = points / (1 - (accuracy - points / 2))  # of what the worse model's chance leaves
         better = theirs | (rng.random(drawn.shape) < gain)
         sums = summed(better, spans) - summed(ours, spans)
-        total = spans.sum(axis=0)
-        value = sums.sum(axis=0) / total
-        sd = np.sqrt(((sums - value * spans) ** 2).sum(axis=0)) / total
-        low, _ = paired_interval(value, sd, images)
-        found += int((low > 0).sum())
+        flipped = flipped_sums(sums, seed=start, unit="image")
+        p_values = [flip_p(pair, pair[0]) for pair in flip_statistics(flipped)]
+        found += int(((np.array(p_values) < ALPHA) & (flipped[:, 0] > 0)).sum())
     return found / pairs
 
 

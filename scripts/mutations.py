@@ -1597,10 +1597,31 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "comparison",
-        "Holm's correction for one test less",
-        "(len(p_values) - done)",
-        "(len(p_values) - done - 1)",
-        "reports",
+        "a corrected p-value knows only the pair that was tested last",
+        "np.maximum(self._maxima, statistics, out=self._maxima)",
+        "self._maxima = statistics",
+        "tests/stats/test_sign_flips.py",
+    ),
+    M(
+        "comparison",
+        "the data themselves are no flip",
+        "signs[:, 0] = 1",
+        "signs[:, 0] = signs[:, 1]",
+        "tests/stats/test_sign_flips.py",
+    ),
+    M(
+        "leaderboard",
+        "a pair of a model that came again is counted twice",
+        " & (places[partners] < places[owners])",
+        "",
+        "tests/leaderboard/test_ranking.py",
+    ),
+    M(
+        "leaderboard",
+        "ranks are refreshed over what has changed meanwhile",
+        "if changes == ranking.changes:",
+        "if changes:",
+        "tests/leaderboard/test_ranking.py",
     ),
     M("groups", "positions from the fifth are one group", "LAST_POSITION = 4", "LAST_POSITION = 5", "score"),
     M(
@@ -1715,8 +1736,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "ranks by the mean",
-        "np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()",
-        "np.flatnonzero(low > -1).tolist(), np.flatnonzero(high < 0).tolist()",
+        "significant & (signed > 0), significant & (signed < 0)",
+        "signed > 0, signed < 0",
         "board",
     ),
     M(
@@ -1764,7 +1785,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "a page is kept for ever",
-        "return make(name, self._last_event(), asked)",
+        "return make(name, self._version(), asked)",
         "return make(name, 0, asked)",
         "tests/leaderboard/service/test_pages.py",
     ),

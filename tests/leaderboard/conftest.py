@@ -43,6 +43,7 @@ from vcrgen.samples import sample_pair
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.stats.bootstrap import BootstrapMean
+from vcrgen.stats.sign_flips import flipped_sums
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -354,9 +355,10 @@ def find() -> Callable[[Board, str], Submission]:
 
 @pytest.fixture(scope="session")
 def place(facts: Callable[..., ModelFacts]) -> Place:
-    """Puts a scored submission on a board without scoring a file, with means of resamples that are asked for.
+    """Puts a scored submission on a board without scoring a file.
 
-    Args (of what it returns): board; model; means: of the resamples, by mode and view; set_name; signature; team; hits.
+    Args (of what it returns): board; model; means: by mode and view those of the resamples, which are taken for the
+    scores of images, too; set_name; signature; team; hits.
     """
 
     def call(
@@ -381,6 +383,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
                     estimates=estimates,
                     difference=estimates if view == "stacked" else None,
                     means={"exact": packed, "jaccard": packed},
+                    flips=flipped_sums(np.array(values)[:, None], seed=0, unit="image").astype("<f4").tobytes(),
                     hits=hits,
                 )
             )

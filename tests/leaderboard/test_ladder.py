@@ -97,8 +97,8 @@ def test_the_ladder_of_a_team(
     drain(stepped)
     assert told(stepped, find(stepped, again.id)).leading_score is None
     with stepped.reading() as connection:
-        stored = connection.execute(select(runs.c.split, cells.c.view, cells.c.better).join(cells)).all()
-    assert {tuple(row) for row in stored} == {("feedback", "stacked", None)}, "the final split is not scored"
+        stored = connection.execute(select(runs.c.split, cells.c.view, cells.c.ranked).join(cells)).all()
+    assert {tuple(row) for row in stored} == {("feedback", "stacked", False)}, "the final split is not scored"
     assert commands.rescore(stepped) == 0
 
 

@@ -1,87 +1,141 @@
-"""Ranks: counted as models come and go, and always what counting anew would give."""
+"""Ranks: as models come and go, they are always what testing all pairs at once would give."""
 
 from collections.abc import Callable
 
 import numpy as np
-from sqlalchemy import Connection, and_, select, update
+import pytest
+from sqlalchemy import Connection, Update, and_, delete, select, update
 
 from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.leaderboard import worker
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.commands import remove
+from vcrgen.leaderboard.commands import refresh_ranks, remove
 from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
-from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store import ranks
+from vcrgen.leaderboard.store.log import check_board, record
 from vcrgen.leaderboard.store.models import model_page
+from vcrgen.leaderboard.store.ranks import CellKey
 from vcrgen.leaderboard.store.reader import BoardReader
-from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
+from vcrgen.leaderboard.store.schema import cells, pair_statistics, rankings, runs, sign_flips, submissions
+from vcrgen.leaderboard.worker import refresh_ranking
+from vcrgen.stats.arrays import Floats
+from vcrgen.stats.sign_flips import FLIPS
 
-Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
+Ranks = dict[tuple[int, CellKey], tuple[int, int]]
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
 
 
-def better(a: bytes, b: bytes) -> bool:
-    """An independent statement of: b is significantly better than a."""
-    difference = np.frombuffer(b, "<f8")[1:] - np.frombuffer(a, "<f8")[1:]  # the means of all, then of the resamples
-    return bool(difference[0] - 1.959964 * difference[1:].std() > 0)
+def ranked(connection: Connection) -> Ranks:
+    keys = {CellKey(*row) for row in connection.execute(select(*(cells.c[name] for name in CellKey._fields)))}
+    return {(run, key): tuple(rank) for key in keys for run, rank in ranks.ranges(connection, key).items()}
 
 
-def ranked(connection: Connection) -> Counts:
-    rows = connection.execute(select(cells))
-    return {(row.run, row.mode, row.view): (row.better, row.worse) for row in rows}
-
-
-def counted_anew(connection: Connection, inside: set[int]) -> Counts:
-    same = and_(*(means.c[name] == cells.c[name] for name in ("run", "mode", "view")), means.c.metric == "exact")
-    rows = connection.execute(select(cells, means.c.means).join(means, same)).all()
-    expected: Counts = {}
-    for row in rows:
-        others = [
-            other
-            for other in rows
-            if other.run in inside
-            and other.run != row.run
-            and (other.set, other.mode, other.view, other.short) == (row.set, row.mode, row.view, row.short)
-        ]
-        counts = (
-            sum(better(row.means, other.means) for other in others),
-            sum(better(other.means, row.means) for other in others),
-        )
-        expected[row.run, row.mode, row.view] = counts if row.run in inside else (None, None)
+def ranked_anew(connection: Connection, inside: set[int]) -> Ranks:
+    """An independent statement of the method, over all pairs at once, by the corrected p-value of each."""
+    same = and_(*(sign_flips.c[name] == cells.c[name] for name in ("run", "mode", "view")))
+    rankings: dict[CellKey, dict[int, Floats]] = {}
+    for row in connection.execute(select(cells, sign_flips.c.sums).join(sign_flips, same)):
+        if row.run in inside:
+            sums = np.frombuffer(row.sums, "<f4").astype(float)
+            rankings.setdefault(CellKey(row.set, row.mode, row.view, row.short), {})[row.run] = sums
+    expected: Ranks = {}
+    for key, sums_of in rankings.items():
+        sums = np.array(list(sums_of.values()))
+        differences = sums[:, None] - sums
+        scale = np.sqrt((differences**2).mean(axis=2, keepdims=True))
+        statistics = np.abs(differences) / np.where(scale > 0, scale, 1)
+        maxima = statistics.max(axis=(0, 1))
+        p = (maxima >= statistics[:, :, :1] - 1e-6).mean(axis=2)
+        for number, run in enumerate(sums_of):
+            better = ((p[number] < 0.05) & (differences[number, :, 0] < 0)).sum()
+            worse = ((p[number] < 0.05) & (differences[number, :, 0] > 0)).sum()
+            expected[run, key] = (1 + better, len(sums) - worse)
     return expected
 
 
 @EACH_DATABASE
-def test_counts_are_what_counting_anew_gives(board: Board, place: Place) -> None:
+def test_ranks_are_what_all_pairs_at_once_give(board: Board, place: Place) -> None:
     """Through any order of coming and going, with two signatures, two sets, and files of one view or both."""
     rng = np.random.default_rng(0)
     for number in range(12):
         views = [[EASY], [TEI], [EASY, TEI]][number % 3]
         strength = rng.uniform(0, 1)
-        given_means = {view: np.clip(strength + rng.normal(0, 0.2, 40), 0, 1).round(1).tolist() for view in views}
+        values = {view: np.clip(strength + rng.normal(0, 0.2, 40), 0, 1).round(1).tolist() for view in views}
         place(
             board,
             f"Model {number}",
-            given_means,
+            values,
             set_name="hidden-en" if number % 4 == 3 else "public",
             signature=f"metric:made|seed:{number % 5 == 4}",
         )
-    with board.queueing() as connection:
+    with board.reading() as connection:
         inside = set(connection.execute(select(runs.c.id)).scalars())
         everything = sorted(inside)
-        assert ranked(connection) == counted_anew(connection, inside)
-        assert any(sum(counts) for counts in ranked(connection).values() if None not in counts)  # type: ignore[arg-type]
-        for _ in range(30):
-            run = int(rng.choice(everything))
+        assert ranked(connection) == ranked_anew(connection, inside)
+        assert any(rank > 1 for rank, _ in ranked(connection).values())
+    for _ in range(30):
+        run = int(rng.choice(everything))
+        with board.writing() as connection:
             if run in inside:
-                results.remove_from_ranking(connection, run)
-                inside.remove(run)
+                ranks.remove_from_ranking(connection, run)
             else:
-                results.add_to_ranking(connection, run)
-                inside.add(run)
-            assert ranked(connection) == counted_anew(connection, inside)
+                ranks.add_to_ranking(connection, run)
+            inside ^= {run}
+            record(connection, actor="test", what="changed", subject="board", facts={})
+            exact = ranked_anew(connection, inside)
+            for place_, (rank, worst) in ranked(connection).items():  # too wide at most, until they are refreshed
+                assert rank <= exact[place_][0] and worst >= exact[place_][1]
+        refresh_ranks(board)
+        with board.reading() as connection:
+            assert ranked(connection) == exact
+    with board.writing() as connection:
         for run in sorted(inside):
-            results.remove_from_ranking(connection, run)
-        assert set(ranked(connection).values()) == {(None, None)}
+            ranks.remove_from_ranking(connection, run)
+        assert ranked(connection) == {}
+        record(connection, actor="test", what="changed", subject="board", facts={})
+
+
+def test_a_ranking_that_changes_while_it_is_refreshed_is_refreshed_again(
+    board: Board, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        place(board, f"Model {number}", {EASY: [number / 4] * 20})
+    with board.writing() as connection:
+        ranks.remove_from_ranking(connection, 1)
+        record(connection, actor="test", what="changed", subject="board", facts={})
+    compute = worker.maxima_of_all
+
+    def add_meanwhile(sums: Floats) -> Floats:
+        monkeypatch.setattr(worker, "maxima_of_all", compute)
+        with board.writing() as connection:
+            ranks.add_to_ranking(connection, 1)
+            record(connection, actor="test", what="changed", subject="board", facts={})
+        return compute(sums)
+
+    monkeypatch.setattr(worker, "maxima_of_all", add_meanwhile)
+    assert [refresh_ranking(board) for _ in range(3)] == [True, True, False]
+    with board.reading() as connection:
+        assert ranked(connection) == ranked_anew(connection, {1, 2, 3, 4})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        update(rankings).values(maxima=np.full(FLIPS, 0.5, "<f4").tobytes()),
+        update(pair_statistics).values(statistics=b"", others=b""),
+        delete(rankings),
+    ],
+)
+def test_ranks_that_do_not_follow_from_the_scores_are_found(board: Board, place: Place, change: Update) -> None:
+    for number in range(4):
+        place(board, f"Model {number}", {EASY: [number / 4] * 20})
+    with board.queueing() as connection:
+        check_board(connection)
+        connection.execute(change)
+        with pytest.raises(LeaderboardError, match="The ranks of public, easy, stacked do not follow from its scores"):
+            check_board(connection)
 
 
 def rows_of(board: Board) -> dict[str, tuple[int, int, float]]:
@@ -172,10 +226,11 @@ def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place)
     first = place(board, "A", {EASY: [0.75] * 20})
     before = rows_of(board)
     second = place(board, "A", {EASY: [0.25] * 20})
-    with board.queueing() as connection:  # scored anew, and rejected this time
+    with board.writing() as connection:  # scored anew, and rejected this time
         connection.execute(
             update(submissions).where(submissions.c.id == second.id).values(status=SubmissionStatus.QUEUED.value)
         )
+        record(connection, actor="test", what="changed", subject="board", facts={})
     finish(board, second, ScoringOutcome(problems=("no",)))
     assert rows_of(board) == before
     with board.reading() as connection:

@@ -73,8 +73,8 @@ def test_everything_is_scored_once(board: Board, three: Any, drain: Drain, find:
         found = find(board, one.id)
         assert found.attempts == 0 and found.finished is not None and found.problems == ()
     with board.reading() as connection:
-        rows = connection.execute(select(cells.c.mode, cells.c.view, cells.c.better, cells.c.worse)).all()
-    assert {(row.mode, row.view) for row in rows} == {("easy", "stacked")} and None not in {row.better for row in rows}
+        rows = connection.execute(select(cells.c.mode, cells.c.view, cells.c.ranked)).all()
+    assert {(row.mode, row.view) for row in rows} == {("easy", "stacked")} and all(row.ranked for row in rows)
 
 
 def test_a_file_that_is_not_complete_fails_and_says_why(

@@ -214,7 +214,7 @@ def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, P
     saved = [file.with_name(f"{file.stem}.scores.json") for file in files]
     assert run("compare", *saved, "--format", "md") == with_outputs
     text = run("compare", *saved)
-    assert "A = perfect, B = noisy" in text and "Holm p" in text
+    assert "A = perfect, B = noisy" in text and "Corrected p" in text
     out = tmp_path / "table.tex"
     run("compare", *saved, "--format", "latex", "--out", out)
     assert out.read_text("utf-8").count("tabular") > 2

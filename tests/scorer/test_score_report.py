@@ -62,7 +62,7 @@ def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunRes
             assert isinstance(shown, Percent) and isinstance(interval, Interval)
             values = [float(row[name]) for name in ("percent", "low", "high")]
             assert values == [shown.value, 100 * interval.low, 100 * interval.high]
-        assert [f"{float(exact['p_holm']):.3f}"] == [str(line[6])]
+        assert [f"{float(exact['p_corrected']):.3f}"] == [str(line[6])]
         assert (exact["only_a"], float(exact["p_mcnemar"])) == (str(item.only_a), item.p_mcnemar)
         assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
     assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
@@ -199,7 +199,7 @@ def test_many_models_fold_on_the_page_and_break_over_pages_in_latex(many: list[R
     comparisons = compare(many)
     page = render(many, "html", comparisons)
     assert len(comparisons) == 190 and page.count("recovers more than") == 0
-    assert "pairs differ significantly after Holm" in page and "(190 rows)</summary>" in page
+    assert "pairs differ significantly after correction" in page and "(190 rows)</summary>" in page
     text = render(many, "latex", comparisons, details=True)
     assert text.count(r"\begin{longtable}") >= 3 and text.count("model-19") > 30
     compile_latex(text, "onecolumn", tmp_path)

@@ -88,5 +88,7 @@ def test_runs_of_other_views_are_not_ranked(write_lines: WriteLines) -> None:
 
 def test_several_comparisons_say_how_many_are_significant(sentences: MakePage) -> None:
     found = sentences(40, good=(0.9, 0.05), weak=(0.1, 0.05), poor=(0.1, 0.05))
-    assert found[1].startswith("2 of 3 comparisons are significant after Holm's correction: do not rank the others")
+    assert found[1].startswith(
+        "2 of 3 comparisons are significant after correction for their number: do not rank the others"
+    )
     assert len(found) == 5

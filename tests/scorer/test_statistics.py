@@ -1,14 +1,18 @@
 """Means, intervals and comparisons."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vcrgen.core.errors import ScoreError
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.scorer import compare, score
-from vcrgen.scorer.results import assign_titles, require_one_signature
+from vcrgen.scorer.comparison import _SignFlips, conclude
+from vcrgen.scorer.results import Estimate, Resamples, assign_titles, require_one_signature
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
     for item in compare(assign_titles([result, result])):
         exact = item.metrics["exact"]
         assert exact.value == 0 and -0.1 < exact.low == -exact.high < 0
-        assert (item.p_mcnemar, item.p_clusters, item.p_holm) == (1.0, 1.0, 1.0)
+        assert (item.p_mcnemar, item.p_clusters, item.p_corrected) == (1.0, 1.0, 1.0)
         assert "exactly the same spans" in item.conclusion
 
 
@@ -56,7 +60,7 @@ def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) 
     (turned,) = compare(assign_titles([score(empty, data=key), score(file, data=key)]))
     assert turned.metrics["exact"].value == -item.metrics["exact"].value
     assert lead.startswith("+") and "interval +" in lead and turned.conclusion == item.conclusion
-    assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_clusters == item.p_holm < 1e-6
+    assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_clusters == item.p_corrected == 1 / 2048
 
 
 def test_all_right_has_an_interval_with_width(noisy: tuple[Path, Path], write_lines: Any) -> None:
@@ -70,18 +74,54 @@ def test_all_right_has_an_interval_with_width(noisy: tuple[Path, Path], write_li
 
 
 def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: Any) -> None:
-    """Five models, of which one is right a little less often than the others: of ten pairs chance gives as much."""
+    """Five models that fail on eight or 17 images by chance: of ten pairs chance gives as much."""
     file, key = noisy
     rows = [json.loads(line) for line in file.read_text().splitlines() if '"stacked"' in line]
-    lucky = [row | {"output": "no idea of this" if number < 10 else row["output"]} for number, row in enumerate(rows)]
-    others = score(file, data=key, view="stacked")
-    results = assign_titles([score(write_lines("l.jsonl", lucky), data=key), *[others] * 4])
-    assert len(others.cells) == 1
+    results = []
+    for model, failures in enumerate((17, 8, 8, 8, 8)):
+        failed = set(random.Random(model).sample(range(len(rows)), failures))
+        outputs = [row | {"output": "no idea"} if number in failed else row for number, row in enumerate(rows)]
+        results.append(score(write_lines(f"{model}.jsonl", outputs), data=key, view="stacked"))
+    results = assign_titles(results)
     (alone,) = compare(results[:2])
-    assert alone.p_holm == alone.p_clusters < 0.05 and "Holm" not in alone.conclusion
+    assert alone.p_corrected == alone.p_clusters < 0.05 and "Among" not in alone.conclusion
     first = compare(results)[0]
-    assert first.p_holm == pytest.approx(10 * first.p_clusters) and first.p_holm > 0.05
-    assert "Among 10 comparisons chance may give as much (Holm's correction: p = 0." in first.conclusion
+    assert first.p_clusters == alone.p_clusters and 0.05 < first.p_corrected < 10 * first.p_clusters
+    assert "Among 10 comparisons chance may give as much (corrected p = 0." in first.conclusion
+    backwards = compare(results[::-1])[-1]
+    assert (backwards.p_clusters, backwards.p_corrected) == (first.p_clusters, first.p_corrected)
+
+
+BETTER, NONE = "recovers more than", "No difference between A and B is shown: +2.00 points of exact match"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "p", "verdict", "remark"),
+    [
+        (0.02, 0.01, 0.03, 0.001, f"A {BETTER} B", ", 9 images resampled)."),
+        (-0.02, -0.04, 0.001, 0.0312, f"B {BETTER} A", "p = 0.0312 (sign flips), although the interval includes 0."),
+        (0.02, 0.001, 0.04, 0.0625, NONE, "p = 0.0625 (sign flips), although the interval leaves out 0. More images"),
+        (0.02, -0.01, 0.05, 0.2, NONE, ", 9 images resampled) includes 0. More images could show one."),
+    ],
+)
+def test_the_verdict_goes_by_p(value: float, low: float, high: float, p: float, verdict: str, remark: str) -> None:
+    estimate = Estimate(value=value, sd_units=None, sd_clusters=0.01, low=low, high=high)
+    said = conclude(VCR_TASK, "exact", "A", "B", estimate, p, 3, 9)
+    assert said.startswith(verdict) and remark in said and "+2.00 points" in said
+    assert ("The verdict goes by p" in said) == ("although" in remark)
+
+
+def test_units_without_a_score_are_left_out_of_a_test() -> None:
+    """Of a pair of which one lacks what the other has, those count that both have."""
+    whole = np.zeros(40, [("exact", float)])
+    whole["exact"] = np.random.default_rng(0).random(40) < 0.4
+    partial, both = np.ones_like(whole), whole.copy()
+    partial["exact"][:10] = both["exact"][:10] = np.nan
+    a, b, c = (
+        Resamples(means={}, means_of_units={}, scores=scores, starts=np.arange(41), seed=0, cluster="image")
+        for scores in (whole, partial, both)
+    )
+    assert _SignFlips().p_value(a, b, "exact") == _SignFlips().p_value(c, b, "exact") < 1
 
 
 def test_other_signatures_are_refused(noisy: tuple[Path, Path]) -> None:

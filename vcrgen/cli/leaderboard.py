@@ -349,9 +349,12 @@ def remove(
     reason: Annotated[str, typer.Option(help="Reason, which the board shows.")],
 ) -> None:
     """Remove a submission from the board; the log and the model's page record it."""
+    from vcrgen.leaderboard.commands import refresh_ranks
     from vcrgen.leaderboard.commands import remove as run
 
-    removed = run(_open(board), submission, reason)
+    opened = _open(board)
+    removed = run(opened, submission, reason)
+    refresh_ranks(opened)
     who = f"{escape(removed.facts.model)} of {escape(removed.facts.team)}"
     console.out.print(f"{who}: {removed.id} is removed.", soft_wrap=True)
 
@@ -367,14 +370,17 @@ def choose(
     While a ladder is open, a team has at most `closing_models` chosen models.
     """
     from vcrgen.leaderboard.commands import choose as run
-    from vcrgen.leaderboard.commands import take_back
+    from vcrgen.leaderboard.commands import refresh_ranks, take_back
     from vcrgen.leaderboard.store.log import maintainer
 
+    opened = _open(board)
     if back:
-        taken = take_back(_open(board), submission, team=None, actor=maintainer())
+        taken = take_back(opened, submission, team=None, actor=maintainer())
+        refresh_ranks(opened)
         console.out.print(f"{taken.id} is no longer chosen for {escape(taken.facts.model)}.", soft_wrap=True)
         return
-    counted = run(_open(board), submission, team=None, actor=maintainer())
+    counted = run(opened, submission, team=None, actor=maintainer())
+    refresh_ranks(opened)
     console.out.print(f"{counted.id} counts for {escape(counted.facts.model)} on {counted.set}.", soft_wrap=True)
 
 

@@ -64,7 +64,7 @@ class Board:
             yield connection
 
     def queueing(self) -> AbstractContextManager[Connection]:
-        """A transaction that changes what waits and what is being scored, of which the log does not tell."""
+        """A transaction of which the log does not tell: of what waits, is scored, or of ranks that are refreshed."""
         return writing(self.engine)
 
     @property

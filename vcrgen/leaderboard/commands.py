@@ -28,7 +28,7 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import maintainer, record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
-from vcrgen.leaderboard.worker import Worker
+from vcrgen.leaderboard.worker import Worker, refresh_ranking
 from vcrgen.report.escape import check_name
 from vcrgen.report.published.human_baseline import HumanBaseline, read_human_baseline
 from vcrgen.report.published.results import read_reported
@@ -116,7 +116,15 @@ def score_waiting(board: Board) -> int:
     """
     worker = Worker(board, say=lambda what, **facts: None)
     with worker.exclusive(wait=1):
-        return sum(1 for _ in iter(worker.score_next, False))
+        scored = sum(1 for _ in iter(worker.score_next, False))
+    refresh_ranks(board)
+    return scored
+
+
+def refresh_ranks(board: Board) -> None:
+    """Compute the ranks anew where models have gone, as the worker of a service does when nothing waits."""
+    while refresh_ranking(board):
+        pass
 
 
 def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") -> Submission:

@@ -43,8 +43,6 @@ class BoardCell:
     short: str  # of the signature: models with the same one are ranked together
     facts: ModelFacts
     received: datetime  # when its outputs were submitted
-    better: int | None  # models of its ranking that are significantly better, and worse; None for a private file
-    worse: int | None
     estimates: Estimates
     difference: Estimates | None  # of the run in this mode: VI+TEI minus TEI, if both views are there
 
@@ -83,7 +81,7 @@ class RankedModel:
 
     Its rank is one more than the number of models that are significantly better, so models tied with the best share
     rank 1. The worst rank it could have is the number of models in the table minus those that it is significantly
-    better than.
+    better than. All true ranks of a table are in these ranges on 95 % of tables.
     """
 
     facts: ModelFacts
@@ -253,7 +251,8 @@ class PairwiseComparison:
     a: Estimates
     b: Estimates
     difference: Estimates  # first minus second
-    p: float | None = None  # McNemar's exact p-value over spans; this and the next two are None for a hidden set
+    p: float | None = None  # of sign flips of images; this and the next three are None for a hidden set
+    p_corrected: float | None = None  # the same, corrected for all pairs of the ranking
     only_a: int | None = None  # spans that only the first recovered
     only_b: int | None = None  # spans that only the second recovered
     conclusion: str  # a plain sentence

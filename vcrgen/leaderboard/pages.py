@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.page_records import Site
@@ -22,6 +22,7 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.comparisons import compare_models, public_hidden_gaps
 from vcrgen.leaderboard.store.log import last_event
 from vcrgen.leaderboard.store.models import ladder_feedback, model_page, submission_cells, team_page
+from vcrgen.leaderboard.store.ranks import count_changes
 from vcrgen.leaderboard.store.reader import BoardReader, RankedSet
 from vcrgen.leaderboard.tables import FORMATS, export
 
@@ -55,13 +56,20 @@ class CachedPage:
         return cls(body, packed, f'W/"{hashlib.sha256(body).hexdigest()[:32]}"')
 
 
+class BoardVersion(NamedTuple):
+    """What a page is made of: another version has other pages."""
+
+    event: int  # the last one
+    rank_changes: int
+
+
 class NoSuchPage(Exception):
     """There is no set, model or pair of a page; names that lead nowhere are not kept, as there are very many."""
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What every page shows, and the cells that several pages are made of, after one event."""
+    """What every page shows, and the cells that several pages are made of, in one version."""
 
     ranked_sets: dict[str, RankedSet]
     site: Site
@@ -81,13 +89,13 @@ class LivePages:
             return None
         make = self._page if asked.is_first else self._make  # of the others there are very many, quickly made
         try:
-            return make(name, self._last_event(), asked)
+            return make(name, self._version(), asked)
         except NoSuchPage:
             return None
 
     def now(self) -> Pages:
         """The pages after the last event, for those that need no more of the database."""
-        return Pages(self._state(self._last_event()).site)
+        return Pages(self._state(self._version()).site)
 
     def choose(self, asked: Mapping[str, str]) -> tuple[str, str]:
         """The name of the page that compares the two models of a request, or else the page to choose them on."""
@@ -101,7 +109,7 @@ class LivePages:
         """The files of a team, for itself; without a team, the form that asks for its token."""
         page = None
         if name:
-            with self._reader() as reader:
+            with self.reader() as reader:
                 page = team_page(reader, name)
         return self.now().team(page, token, problems)
 
@@ -119,7 +127,7 @@ class LivePages:
 
     def status(self, submission_id: str) -> str | None:
         """The status page of a submission, or None if there is none. It is not cached: it changes without an event."""
-        with self._reader() as reader:
+        with self.reader() as reader:
             connection = reader.connection
             submission = submissions.find(connection, submission_id)
             if submission is None:
@@ -133,27 +141,33 @@ class LivePages:
             feedback = ladder_feedback(reader, submission)
         return self.now().status(submission, waiting, cells, feedback)
 
-    def _last_event(self) -> int:
+    def _version(self) -> BoardVersion:
         with self._board.reading() as connection:
-            return last_event(connection)[0]
+            return BoardVersion(last_event(connection)[0], count_changes(connection))
 
     @contextmanager
-    def _reader(self, ranked_sets: dict[str, RankedSet] | None = None) -> Iterator[BoardReader]:
+    def reader(self) -> Iterator[BoardReader]:
+        """A reader that shares the ranks with the pages."""
+        with self._reader(self._state(self._version()).ranked_sets) as reader:
+            yield reader
+
+    @contextmanager
+    def _reader(self, ranked_sets: dict[str, RankedSet]) -> Iterator[BoardReader]:
         with self._board.reading() as connection:
             yield BoardReader(self._board.settings, connection, ranked_sets)
 
-    def _read_state(self, event: int) -> _State:
+    def _read_state(self, version: BoardVersion) -> _State:
         ranked_sets: dict[str, RankedSet] = {}
         with self._reader(ranked_sets) as reader:
             return _State(ranked_sets, reader.site(live=True))
 
-    def _make(self, name: str, event: int, asked: TableRequest) -> CachedPage:
-        """Make a page after an event.
+    def _make(self, name: str, version: BoardVersion, asked: TableRequest) -> CachedPage:
+        """Make a page of a version.
 
         Raises:
             NoSuchPage: There is none of this name.
         """
-        state = self._state(event)
+        state = self._state(version)
         with self._reader(state.ranked_sets) as reader:
             if name in FILES:
                 return CachedPage.of(export(reader.tables(), name.removeprefix("board.")))

@@ -41,6 +41,7 @@ from vcrgen.scorer.results import Estimate, RunResult
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession, Validation
 from vcrgen.scorer.span_session import Session
+from vcrgen.stats.sign_flips import flipped_sums
 from vcrgen.web.log import log_line
 
 LONG_RATIO = 3.0  # of outputs to answers: from here on they may be lists of guesses
@@ -61,6 +62,7 @@ class CellOutcome:
     estimates: Triples
     difference: Triples | None  # of the two views that the task compares, at the first of them
     means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `BootstrapMean` as bytes
+    flips: bytes  # sums of the metric that ranks in every sign flip, as little-endian float32
     hits: bytes  # a bit for each unit, the first one highest: whether it is right
 
 
@@ -84,7 +86,7 @@ class ScoringOutcome:
         """The inverse of `to_bytes`."""
         values = json.loads(data)
         for cell in values["cells"]:
-            cell["hits"] = b64decode(cell["hits"])
+            cell["flips"], cell["hits"] = b64decode(cell["flips"]), b64decode(cell["hits"])
             cell["means"] = {metric: b64decode(packed) for metric, packed in cell["means"].items()}
             for name in ("estimates", "difference"):
                 cell[name] = cell[name] and {metric: tuple(triple) for metric, triple in cell[name].items()}
@@ -388,6 +390,8 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
     for cell in result.cells:
         metrics = [metric for metric in task.main_metrics if metric in cell.metrics]
         resamples = result.resamples[cell.variant, cell.view]
+        ranking = resamples.scores[task.main_metrics[0]]
+        flipped = flipped_sums(resamples.per_cluster(ranking)[0][:, None], seed=resamples.seed, unit=resamples.cluster)
         paired = differences.get(cell.variant) if cell.view is task.view_contrast[0] else None
         yield CellOutcome(
             mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
@@ -397,7 +401,8 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
             if paired is None
             else {metric: _triple(paired[metric]) for metric in metrics if metric in paired},
             means={metric: resamples.means[metric].to_bytes() for metric in metrics},
-            hits=np.packbits(resamples.scores[task.main_metrics[0]] == 1).tobytes(),
+            flips=flipped[0].astype("<f4").tobytes(),
+            hits=np.packbits(ranking == 1).tobytes(),
         )
 
 

@@ -33,10 +33,11 @@ from vcrgen.leaderboard.scoring import (
     score_in_subprocess,
     session_of,
 )
-from vcrgen.leaderboard.store import results, submissions
+from vcrgen.leaderboard.store import ranks, results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set, set_of
 from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
+from vcrgen.stats.sign_flips import maxima_of_all
 from vcrgen.web.log import log_line
 
 LOCK = ".worker.lock"
@@ -246,6 +247,18 @@ def _ladder_feedback(
     return ladder_step(sum(estimates) / len(estimates), best, set_rounding_step(test_set))
 
 
+def refresh_ranking(board: Board) -> bool:
+    """Compute the correction of one stale ranking anew, without keeping a writer waiting; False if none is stale."""
+    with board.reading() as connection:
+        ranking = ranks.stale_ranking(connection)
+    if ranking is None:
+        return False
+    maxima = maxima_of_all(ranking.sums)
+    with board.queueing() as connection:
+        ranks.refresh(connection, ranking, maxima)
+    return True
+
+
 def serve(board: Board, *, parent: int) -> None:
     """Score what comes until the parent is gone or asks to stop."""
     signals: list[int] = []
@@ -268,7 +281,7 @@ def serve(board: Board, *, parent: int) -> None:
                 log_line("worker ready")
                 try:
                     while not stop():
-                        if not worker.score_next(stop=stop):
+                        if not worker.score_next(stop=stop) and not refresh_ranking(board):
                             time.sleep(POLL_SECONDS)
                 finally:
                     worker.put_back()

@@ -1,8 +1,8 @@
 """One model on two datasets, cell by cell: paired by image where both have the same images, else unpaired.
 
-Paired differences are those of `vcrgen.scorer.comparison`, over the images that both datasets have. Unpaired ones
-are of two independent means, from their own intervals; so saved scores of a hidden set, which lack those of single
-spans, can be compared, too.
+Paired differences are tested by sign flips of the images that both datasets have, and corrected by max-t for all cells,
+as in `vcrgen.scorer.comparison`. Unpaired ones are of two independent means, from their own intervals, and corrected by
+Holm; so saved scores of a hidden set, which lack those of single spans, can be compared, too.
 """
 
 from __future__ import annotations
@@ -14,16 +14,25 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.core.errors import ScoreError
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.signature import Signature
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
-from vcrgen.scorer.comparison import format_gap, holm_doubt, leading_metric, nothing_common
+from vcrgen.scorer.comparison import (
+    correction_doubt,
+    disagreement,
+    format_gap,
+    leading_metric,
+    no_difference,
+    nothing_common,
+)
 from vcrgen.scorer.results import CellResult, Resamples, RunResult, signature_differences
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import difference_interval, difference_p
 from vcrgen.stats.paired import holm, paired_difference
+from vcrgen.stats.sign_flips import ALPHA, FlipTests, flip_p, flip_statistics, flipped_sums
 
 OF_DATA = frozenset({"data", "split", "subset", "answers", "maker"})  # facts of signatures that say what was scored
 
@@ -36,7 +45,7 @@ class AcrossEstimate(NamedTuple):
     value: float  # a minus b
     low: float  # lower end of the 95 % interval over clusters
     high: float
-    p: float  # two-sided p-value over clusters: below 0.05 where the interval leaves out 0
+    p: float  # two-sided p-value: of sign flips of clusters, or unpaired, of the interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +56,7 @@ class AcrossCell:
     view: View
     metrics: Mapping[str, AcrossEstimate]
     p: float  # of the metric that ranks, such as exact match
-    p_holm: float  # the same, corrected by Holm for the number of cells
+    p_corrected: float  # the same, corrected for the number of cells
     conclusion: str  # a plain sentence
 
 
@@ -74,19 +83,21 @@ def compare_across(a: RunResult, b: RunResult) -> AcrossResult:
     _, of_a, of_b = np.intersect1d(a.cluster_ids, b.cluster_ids, return_indices=True)
     # Of a few images that both happen to have, pairing would leave the others out.
     paired = len(of_a) >= 2 and 2 * len(of_a) >= min(len(a.cluster_ids), len(b.cluster_ids))
-    cells = []
+    cells, tests = [], FlipTests()
     for cell, other in _common_cells(a, b):
+        leading = leading_metric(a.task, cell, other)
         if paired:
             ours, theirs = a.resamples[cell.variant, cell.view], b.resamples[other.variant, other.view]
-            metrics = paired_estimates(ours, theirs, of_a, of_b)
+            metrics, flipped = paired_estimates(ours, theirs, of_a, of_b)
+            tests.p_value(flipped[leading])
         else:
             metrics = unpaired_estimates(cell, other)
         variant = cell.variant if cell.variant == other.variant else f"{cell.variant} / {other.variant}"
-        leading = leading_metric(a.task, cell, other)
         clusters = f"{len(of_a):,}" if paired else f"{cell.clusters:,} and {other.clusters:,}"
         said = f"{variant}, {cell.view.label}: {_conclusion(a.task, model, leading, metrics[leading], clusters)}"
         p = metrics[leading].p
-        cells.append(AcrossCell(variant=variant, view=cell.view, metrics=metrics, p=p, p_holm=p, conclusion=said))
+        cells.append(AcrossCell(variant=variant, view=cell.view, metrics=metrics, p=p, p_corrected=p, conclusion=said))
+    corrected = tests.corrected() if paired else holm([cell.p for cell in cells])
     has_ids = bool(len(a.cluster_ids) and len(b.cluster_ids))
     return AcrossResult(
         a=replace(a, label="A"),
@@ -94,12 +105,18 @@ def compare_across(a: RunResult, b: RunResult) -> AcrossResult:
         model=model,
         shared=len(of_a) if has_ids else None,
         paired=paired,
-        cells=tuple(_corrected(cells)),
+        cells=tuple(_corrected(cells, corrected)),
     )
 
 
-def paired_estimates(a: Resamples, b: Resamples, of_a: Ints, of_b: Ints) -> dict[str, AcrossEstimate]:
-    """The metrics that two cells have, over clusters of both datasets: ``of_a`` and ``of_b`` are their places."""
+def paired_estimates(
+    a: Resamples, b: Resamples, of_a: Ints, of_b: Ints
+) -> tuple[dict[str, AcrossEstimate], dict[str, Floats]]:
+    """The metrics that two cells have, over clusters of both datasets: ``of_a`` and ``of_b`` are their places.
+
+    Returns:
+        By metric the estimates, and the differences in every sign flip.
+    """
     common = [metric for metric in a.means if metric in b.means]
     sides = [_sums(cell, common, places) for cell, places in ((a, of_a), (b, of_b))]
     sums, counts = (np.hstack(parts) for parts in zip(*sides, strict=True))
@@ -108,12 +125,33 @@ def paired_estimates(a: Resamples, b: Resamples, of_a: Ints, of_b: Ints) -> dict
     drawn = bootstrap_means(groups, seed=a.seed, unit=a.cluster)
     drawn = np.where(np.isnan(drawn), means, drawn)  # a resample without a score says nothing
     columns = [BootstrapMean(len(groups), *column) for column in zip(means.tolist(), drawn.T, strict=True)]
+    flipped = _flipped_differences(sums, counts, seed=a.seed, unit=a.cluster)
     estimates = {}
-    for number, metric in enumerate(common):
+    for number, (metric, statistics) in enumerate(zip(common, flip_statistics(flipped), strict=True)):
         ours, theirs = columns[number], columns[number + len(common)]
-        value, _, low, high, p = paired_difference(ours, theirs)
+        value, _, low, high = paired_difference(ours, theirs)
+        p = flip_p(statistics, statistics[0])
         estimates[metric] = AcrossEstimate(ours.mean, theirs.mean, value, low, high, p)
-    return estimates
+    return estimates, dict(zip(common, flipped, strict=True))
+
+
+def _flipped_differences(sums: Floats, counts: Floats, *, seed: int, unit: str) -> Floats:
+    """The differences of the means of two datasets in every sign flip, metrics x flips.
+
+    A cluster may have other numbers of units in both. What is flipped is therefore by how much more each dataset adds
+    to its mean than its units would at the mean of both.
+
+    Args:
+        sums: Clusters x columns: the sums of all metrics on A, then those on B.
+        counts: The numbers of units of the same.
+        seed: Of the flips.
+        unit: What a cluster is called.
+    """
+    metrics = sums.shape[1] // 2
+    totals = np.maximum(counts.sum(axis=0), 1)
+    both = (sums[:, :metrics] + sums[:, metrics:]).sum(axis=0) / (totals[:metrics] + totals[metrics:])
+    surplus = (sums - np.tile(both, 2) * counts) / totals
+    return flipped_sums(surplus[:, :metrics] - surplus[:, metrics:], seed=seed, unit=unit)
 
 
 def unpaired_estimates(a: CellResult, b: CellResult) -> dict[str, AcrossEstimate]:
@@ -128,12 +166,8 @@ def unpaired_estimates(a: CellResult, b: CellResult) -> dict[str, AcrossEstimate
 
 def _sums(cell: Resamples, metrics: Sequence[str], places: Ints) -> tuple[Floats, Floats]:
     """Sums and counts of the scores of some clusters, clusters x metrics."""
-    clusters = len(cell.starts) - 1
-    cluster = np.repeat(np.arange(clusters), np.diff(cell.starts))
-    scores = [cell.scores[metric] for metric in metrics]
-    sums = [np.bincount(cluster, np.nan_to_num(column), clusters)[places] for column in scores]
-    counts = [np.bincount(cluster, ~np.isnan(column), clusters)[places] for column in scores]
-    return np.column_stack(sums), np.column_stack(counts)
+    sums, counts = zip(*(cell.per_cluster(cell.scores[metric]) for metric in metrics), strict=True)
+    return np.column_stack(sums)[places], np.column_stack(counts)[places]
 
 
 def _require_comparable(a: RunResult, b: RunResult) -> None:
@@ -175,14 +209,15 @@ def _common_cells(a: RunResult, b: RunResult) -> list[tuple[CellResult, CellResu
 def _conclusion(task: ScoredTask, model: str, metric: str, estimate: AcrossEstimate, clusters: str) -> str:
     """The sentence about a difference; the dataset with the higher score stands first."""
     what, basis = f"points of {task.metrics[metric].in_text}", f", {clusters} {task.clusters} resampled"
-    gap = format_gap(estimate.value, estimate.low, estimate.high, what, basis, turned=estimate.high < 0)
-    if estimate.low > 0 or estimate.high < 0:
-        more, less = "AB" if estimate.low > 0 else "BA"
-        return f"{model} {task.verb_better} on {more} than on {less}: {gap}."
-    return f"No difference between A and B is shown: {gap} includes 0. More {task.clusters} could show one."
+    if estimate.p < ALPHA:
+        more, less = "AB" if estimate.value > 0 else "BA"
+        gap = format_gap(estimate, what, basis, turned=estimate.value < 0)
+        return f"{model} {task.verb_better} on {more} than on {less}: {gap}.{disagreement(estimate, estimate.p)}"
+    return no_difference(task, "A", "B", estimate, estimate.p, format_gap(estimate, what, basis))
 
 
-def _corrected(cells: Sequence[AcrossCell]) -> Iterator[AcrossCell]:
+def _corrected(cells: Sequence[AcrossCell], p_values: Sequence[float]) -> Iterator[AcrossCell]:
     """The cells with p-values for their number; says of which that number takes the conclusion away."""
-    for cell, p in zip(cells, holm([cell.p for cell in cells]), strict=True):
-        yield replace(cell, p_holm=p, conclusion=cell.conclusion + holm_doubt(cell.p, p, len(cells)))
+    for cell, p in zip(cells, p_values, strict=True):
+        doubt = correction_doubt(cell.p, p, pluralize(len(cells), "comparison"))
+        yield replace(cell, p_corrected=p, conclusion=cell.conclusion + doubt)

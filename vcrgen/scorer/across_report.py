@@ -59,12 +59,12 @@ def _table(result: AcrossResult) -> Table:
                 figures += [Percent(estimate.a), Percent(estimate.b), Percent(estimate.value, sign=True), interval]
             else:
                 figures += [None] * 4
-        rows.append((cell.variant, cell.view.label, *figures[:4], PValue(cell.p_holm), *figures[4:]))
+        rows.append((cell.variant, cell.view.label, *figures[:4], PValue(cell.p_corrected), *figures[4:]))
     labels = [task.metrics[metric].label for metric in metrics]
     heads = [(f"{label} A", f"{label} B", f"A {MINUS} B", "95 % interval") for label in labels]
     return Table(
         title="One model on A and on B, in percent",
-        heads=(task.axis_label, "View", *heads[0], "Holm p", *(head for more in heads[1:] for head in more)),
+        heads=(task.axis_label, "View", *heads[0], "Corrected p", *(head for more in heads[1:] for head in more)),
         labels=2,
         rows=rows,
         breaks=(7,) if len(metrics) > 1 else (),

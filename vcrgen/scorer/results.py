@@ -123,6 +123,13 @@ class Resamples:
     seed: int  # of the bootstrap
     cluster: str  # what was drawn, by which the random stream is named
 
+    def per_cluster(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Of each cluster the sum of the scores of its units, and how many of them have one; NaN is none."""
+        clusters = len(self.starts) - 1
+        cluster = np.repeat(np.arange(clusters), np.diff(self.starts))
+        sums: Floats = np.bincount(cluster, np.nan_to_num(scores), clusters).astype(np.float64)
+        return sums, np.bincount(cluster, ~np.isnan(scores), clusters).astype(np.float64)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:

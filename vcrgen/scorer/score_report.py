@@ -68,7 +68,7 @@ CSV_COLUMNS = (
     "only_b",
     "p_mcnemar",
     "p_clusters",
-    "p_holm",
+    "p_corrected",
     "signature",
 )
 _BITS_LEGEND = (
@@ -322,7 +322,8 @@ def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Com
         for name, estimate in item.metrics.items():
             tests: Row = _NO_TESTS
             if name == next(iter(item.metrics)):
-                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_clusters, item.p_holm)))
+                p_values = item.p_mcnemar, item.p_clusters, item.p_corrected
+                tests = (item.only_a, item.only_b, *map(Number, p_values))
             signature = str(results[0].signature)
             yield (*head, "", "", name, *_numbers(estimate), *_size(results), None, *tests, signature)
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from vcrgen.core.plurals import pluralize
 from vcrgen.report.table import percent
 from vcrgen.scorer.citation import leading_metric
-from vcrgen.scorer.comparison import ALPHA, Comparison
+from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import CellResult, Estimate, RunResult
+from vcrgen.stats.sign_flips import ALPHA
 
 WIDE = 0.05  # of an interval, from which on more images are advised
 _NO_OUTPUT = ("missing", "failed", "null", "empty")
@@ -65,8 +66,8 @@ def _scores(results: Sequence[RunResult]) -> str:
 def _comparisons(comparisons: Sequence[Comparison]) -> str:
     if len(comparisons) == 1:
         return comparisons[0].conclusion
-    apart = sum(comparison.p_holm < ALPHA for comparison in comparisons)
-    sentence = f"{apart} of {len(comparisons)} comparisons are significant after Holm's correction"
+    apart = sum(comparison.p_corrected < ALPHA for comparison in comparisons)
+    sentence = f"{apart} of {len(comparisons)} comparisons are significant after correction for their number"
     return f"{sentence}." if apart == len(comparisons) else f"{sentence}: do not rank the others by these scores."
 
 

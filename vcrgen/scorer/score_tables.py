@@ -24,11 +24,11 @@ def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Tab
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
         leading, interval, *others = _main(metrics, item.metrics, sign=True)
-        rows.append((*names, leading, interval, PValue(item.p_holm), *others))
+        rows.append((*names, leading, interval, PValue(item.p_corrected), *others))
     leading_heads, other_heads = (tuple(_main_heads(task, part)) for part in (metrics[:1], metrics[1:]))
     return Table(
         title=f"Comparison: A {MINUS} B, in percent",
-        heads=("A", "B", *_heads(task), *leading_heads, "Holm p", *other_heads),
+        heads=("A", "B", *_heads(task), *leading_heads, "Corrected p", *other_heads),
         labels=4,
         rows=rows,
         breaks=(7,) if other_heads else (),

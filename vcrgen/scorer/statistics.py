@@ -130,7 +130,7 @@ def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) 
     estimates = []
     for number, (metric_a, metric_b) in enumerate(metrics):
         ours, theirs = partial.get(number) or (a.means[metric_a], b.means[metric_b])
-        value, sd, low, high, _ = paired_difference(ours, theirs)
+        value, sd, low, high = paired_difference(ours, theirs)
         sd_units = None if number in partial else deviation(a.means_of_units[metric_a] - b.means_of_units[metric_b])
         deviation_units = None if sd_units is None else float(sd_units)
         estimates.append(Estimate(value=value, sd_units=deviation_units, sd_clusters=sd, low=low, high=high))
@@ -141,11 +141,7 @@ def _partial_differences(a: Resamples, scores: Sequence[Floats]) -> list[tuple[B
     """The means of scores (NaN for units that are left out) over the resamples of ``a``, each to be compared with 0."""
     if not scores:
         return []
-    cluster = np.repeat(np.arange(len(a.starts) - 1), np.diff(a.starts))
-    table = np.column_stack(scores)
-    clusters = len(a.starts) - 1
-    sums = [np.bincount(cluster, np.nan_to_num(column), clusters) for column in table.T]
-    counts = [np.bincount(cluster, ~np.isnan(column), clusters).astype(np.float64) for column in table.T]
+    sums, counts = zip(*map(a.per_cluster, scores), strict=True)
     groups = StoredGroupSums(np.column_stack(sums), np.column_stack(counts), range(len(scores)))
     means, inside = group_means(groups)
     drawn = np.nan_to_num(bootstrap_means(groups, seed=a.seed, unit=a.cluster))

@@ -126,14 +126,6 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-def paired_p(difference: float, sd: float, groups: int) -> float:
-    """The two-sided p-value of a difference: below 0.05 where 0 is outside of `paired_interval`."""
-    if groups < 2:
-        return 1.0
-    middle, error = _with_more(np.array(difference), np.array(sd), groups)
-    return math.erfc(_as_normal(abs(float(middle / error)), groups - 1) / math.sqrt(2))
-
-
 def deviation(means: Floats) -> Floats:
     """The standard deviation of each column, as published: over the resamples, without correction."""
     values: Floats = np.sqrt(np.nanmean((means - np.nanmean(means, axis=0)) ** 2, axis=0))
@@ -155,8 +147,3 @@ def t_quantile(freedom: int) -> float:
     """
     normal = NORMAL_QUANTILE * (8 * freedom + 3) / (8 * freedom + 1)
     return math.sqrt(freedom * math.expm1(normal**2 / freedom))
-
-
-def _as_normal(t: float, freedom: int) -> float:
-    """The inverse: the normal deviate that is as rare as a value of Student's t."""
-    return math.sqrt(freedom * math.log1p(t**2 / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)

@@ -1,7 +1,7 @@
-"""Two systems on the same items: the difference of their means, its p-value, McNemar's test, Holm's correction.
+"""Two systems on the same items: the difference of their means, McNemar's test, corrections for many tests.
 
 Both systems have to be resampled alike, with the same seed and the same groups (`vcrgen.stats.bootstrap`): then
-the difference of two means of one resample is a difference on the same data.
+the difference of two means of one resample is a difference on the same data. `vcrgen.stats.sign_flips` has its p-value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from vcrgen.stats.arrays import Bits, Floats
 from vcrgen.stats.bootstrap import BootstrapMean
-from vcrgen.stats.intervals import deviation, paired_interval, paired_p
+from vcrgen.stats.intervals import deviation, paired_interval
 
 
 class PairedDifference(NamedTuple):
@@ -24,7 +24,6 @@ class PairedDifference(NamedTuple):
     sd: float  # standard deviation of the differences of resamples
     low: float  # lower end of the 95 % interval
     high: float
-    p: float  # two-sided p-value over groups; below 0.05 where 0 is outside of the interval
 
 
 def paired_difference(ours: BootstrapMean, theirs: BootstrapMean) -> PairedDifference:
@@ -32,7 +31,7 @@ def paired_difference(ours: BootstrapMean, theirs: BootstrapMean) -> PairedDiffe
     value = ours.mean - theirs.mean
     sd = float(deviation(ours.means - theirs.means))
     low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
-    return PairedDifference(value, sd, float(low), float(high), paired_p(value, sd, ours.groups))
+    return PairedDifference(value, sd, float(low), float(high))
 
 
 def discordant(ours: Bits, theirs: Bits) -> tuple[int, int]:

@@ -1,41 +1,46 @@
-"""Ranks of systems that were resampled alike.
+"""Ranks of systems of which every pair was tested.
 
-One system is significantly better than another if the 95 % interval of the paired difference of their
-means is above 0. A rank is one more than the number of systems that are better: those without a better one share the
-first.
+A rank is one more than the number of systems that are significantly better: those without a better one share the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from vcrgen.stats.arrays import Floats, Ints
-from vcrgen.stats.bootstrap import BootstrapMean
-from vcrgen.stats.intervals import deviation, paired_interval
+from vcrgen.stats.sign_flips import is_significant
 
 _DECIMALS = 12  # to which values are compared: processors sum differently
 
 
-def better_and_worse(system: BootstrapMean, others: Sequence[BootstrapMean]) -> tuple[list[int], list[int]]:
-    """Positions of the significantly better systems, and of the significantly worse ones.
-
-    Positions in neither list are of systems that are tied with it.
-    """
-    if not others:
-        return [], []
-    sd = deviation((np.array([other.means for other in others]) - system.means).T)
-    low, high = paired_interval(np.array([other.mean for other in others]) - system.mean, sd, system.groups)
-    return np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()
-
-
-def rank_range(better: int, worse: int, systems: int) -> tuple[int, int]:
+class RankRange(NamedTuple):
     """The rank of a system, and the last one that it could have: if all tied ones were better.
 
     Example: of 5 systems, itself included, 1 is better and 2 are worse; it stands between rank 2 and 3.
     """
-    return better + 1, systems - worse
+
+    rank: int
+    worst: int
+
+
+def rank_ranges(systems: int, first: Ints, second: Ints, signed: Floats, critical: float) -> list[RankRange]:
+    """The ranges of ranks of all systems, which hold all true ranks at once on 95 % of tables.
+
+    Args:
+        systems: How many there are.
+        first: Of each pair one system, by its number.
+        second: The other one.
+        signed: The statistic of each pair, above 0 where the first is better.
+        critical: That of `vcrgen.stats.sign_flips.critical_value`, by all pairs.
+    """
+    significant = is_significant(np.abs(signed), critical)
+    first_better, second_better = significant & (signed > 0), significant & (signed < 0)
+    losers = np.concatenate([second[first_better], first[second_better]])
+    winners = np.concatenate([first[first_better], second[second_better]])
+    better, worse = (np.bincount(ends, minlength=systems).tolist() for ends in (losers, winners))
+    return [RankRange(above + 1, systems - below) for above, below in zip(better, worse, strict=True)]
 
 
 def ascending(values: Floats) -> Ints:

@@ -159,11 +159,10 @@ class _Service:
         """The status of a submission with its problems or scores, for whoever knows its id."""
         if names.parse_name(names.status_name(submission_id)) is None:
             raise Refusal(404, "There is no such submission.")
-        with self._board.reading() as connection:
-            submission = submissions.find(connection, submission_id)
+        with self.pages.reader() as reader:
+            submission = submissions.find(reader.connection, submission_id)
             if submission is None:
                 raise Refusal(404, "There is no such submission.")
-            reader = BoardReader(self._board.settings, connection)
             cells = submission_cells(reader, submission.id) if submission.status is SubmissionStatus.SCORED else ()
             feedback = ladder_feedback(reader, submission)
         return JSONResponse(as_json(submission, cells, feedback), headers={"cache-control": "no-store"})

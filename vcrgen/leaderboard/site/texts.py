@@ -231,8 +231,10 @@ def paired_tests(part: PairwiseComparison) -> str:
         done, what = wording_of(part.track.task).verb_correct, wording_of(part.track.task).unit_head.lower()
         sentences.append(f"Only A {done} {part.only_a:,} of {part.track.spans:,} {what}, only B {part.only_b:,}.")
     if part.p is not None:
-        p = "< 0.001" if part.p < 0.001 else f"= {part.p:.2g}"
-        sentences.append(f"McNemar's exact test over single texts: p {p}.")
+        clusters = part.track.task.clusters
+        sentences.append(
+            f"Sign flips of {clusters}: p = {part.p:.2g}, for all pairs of the table {part.p_corrected:.2g}."
+        )
     return " ".join(sentences)
 
 

@@ -6,18 +6,21 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.records import NAMED_MODES
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.leaderboard.disclosure import disclose_differences
 from vcrgen.leaderboard.page_records import BoardCell, ComparePage, Estimate, PairwiseComparison, PublicHiddenGap
 from vcrgen.leaderboard.records import NO_MODE
-from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store import ranks, results
+from vcrgen.leaderboard.store.ranks import CellKey
 from vcrgen.leaderboard.store.reader import VIEWS, BoardReader, board_cells
-from vcrgen.leaderboard.store.results import CellKey, Evidence, key_of_cell
-from vcrgen.scorer.comparison import conclude
+from vcrgen.leaderboard.store.results import Evidence, key_of_cell
+from vcrgen.scorer.comparison import conclude, correction_doubt
 from vcrgen.stats.intervals import difference_interval, sd_and_intervals
-from vcrgen.stats.paired import PairedDifference, discordant, mcnemar, paired_difference
+from vcrgen.stats.paired import PairedDifference, discordant, paired_difference
+from vcrgen.stats.sign_flips import ALPHA
 
 
 def compare_models(reader: BoardReader, a: str, b: str) -> ComparePage | None:
@@ -41,12 +44,12 @@ def model_pairs(reader: BoardReader) -> list[tuple[str, str]]:
     """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
     rankings: dict[CellKey, dict[str, int]] = defaultdict(dict)
     for cell in reader.cells:
-        assert cell.better is not None  # as it is ranked
-        rankings[key_of_cell(cell)][cell.facts.entry] = cell.better
+        key = key_of_cell(cell)
+        rankings[key][cell.facts.entry] = reader.ranks(key)[cell.run].rank
     best: dict[tuple[str, str], int] = {}
-    for ranks in rankings.values():
-        for a, b in combinations(sorted(ranks), 2):
-            best[a, b] = min(best.get((a, b), ranks[a] + ranks[b]), ranks[a] + ranks[b])
+    for by_entry in rankings.values():
+        for a, b in combinations(sorted(by_entry), 2):
+            best[a, b] = min(best.get((a, b), by_entry[a] + by_entry[b]), by_entry[a] + by_entry[b])
     return sorted(best, key=lambda pair: (best[pair], pair))
 
 
@@ -83,26 +86,30 @@ def _pairwise(
         if metric in evidence_a.means and metric in evidence_b.means
     }
     leading = next(iter(apart))
+    key = key_of_cell(a)
+    p, p_corrected = ranks.pair_p(reader.connection, key, a.run, b.run)
+    doubt = correction_doubt(p, p_corrected, f"the {pluralize(len(reader.ranks(key)), 'model')} of its table")
     paired = {metric: Estimate(gap.value, gap.low, gap.high) for metric, gap in apart.items()}
     difference = disclose_differences(a.estimates, b.estimates, paired, track.step)
     models = a.facts.model, b.facts.model
     if track.hidden:  # no counts, and no p that would tell them
-        sentence = _plain_conclusion(task, *models, apart[leading])
+        sentence = _plain_conclusion(task, *models, apart[leading], p, p_corrected)
         return PairwiseComparison(track=track, a=a.estimates, b=b.estimates, difference=difference, conclusion=sentence)
     only_a, only_b = _discordant(evidence_a, evidence_b)
     # How many images were resampled is what the run says, as the set may have been changed since.
     scores = {(score[task.axis], score["view"]): score for score in evidence_a.result["scores"]}
     clusters = int(scores[results.scorer_cell(a)][task.clusters])
-    sentence = conclude(task, leading, *models, apart[leading], only_a + only_b, clusters)
+    sentence = conclude(task, leading, *models, apart[leading], p, only_a + only_b, clusters)
     return PairwiseComparison(
         track=track,
         a=a.estimates,
         b=b.estimates,
         difference=difference,
-        p=mcnemar(only_a, only_b),
+        p=p,
+        p_corrected=p_corrected,
         only_a=only_a,
         only_b=only_b,
-        conclusion=sentence,
+        conclusion=sentence + doubt,
     )
 
 
@@ -147,9 +154,10 @@ def _same_covers(mode: str, public: Mapping[str, BoardCell]) -> list[BoardCell]:
     return [public[name] for name in modes] if all(name in public for name in modes) else []
 
 
-def _plain_conclusion(task: ScoredTask, a: str, b: str, apart: PairedDifference) -> str:
-    """A conclusion about two models on a hidden set, without counts."""
-    if apart.low > 0 or apart.high < 0:
-        better, worse = (a, b) if apart.low > 0 else (b, a)
-        return f"{better} {task.verb_better} than {worse} on this set (95 % interval of the paired difference)."
-    return f"No difference between {a} and {b} is shown on this set."
+def _plain_conclusion(task: ScoredTask, a: str, b: str, apart: PairedDifference, p: float, p_corrected: float) -> str:
+    """A conclusion about two models on a hidden set, without counts and p-values."""
+    if p >= ALPHA:
+        return f"No difference between {a} and {b} is shown on this set."
+    better, worse = (a, b) if apart.value > 0 else (b, a)
+    doubt = " Among all pairs of its table chance may give as much." if p_corrected >= ALPHA else ""
+    return f"{better} {task.verb_better} than {worse} on this set (sign flips of {task.clusters}, p below 0.05).{doubt}"

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, insert, select
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.files import canonical_json
 from vcrgen.leaderboard.records import Event, LogEntry
+from vcrgen.leaderboard.store.ranks import changed_rankings
 from vcrgen.leaderboard.store.schema import events
 from vcrgen.leaderboard.store.state import NONCE, changed_runs, state_digests
 
@@ -111,6 +112,8 @@ def check_board(connection: Connection) -> int:
         )
     for run in changed_runs(connection):
         raise LeaderboardError(f"The scores of run {run} are not those that the log tells of.")
+    for key in changed_rankings(connection):
+        raise LeaderboardError(f"The ranks of {key.set}, {key.mode}, {key.view} do not follow from its scores.")
     return count
 
 

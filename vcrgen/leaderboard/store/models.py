@@ -26,7 +26,6 @@ from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.reader import BoardReader, board_cells
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.leaderboard.store.teams import sharing
-from vcrgen.stats.ranking import rank_range
 from vcrgen.web.database.schema import AnyRow
 
 
@@ -125,16 +124,14 @@ def _model_run(reader: BoardReader, run: AnyRow, cells: Sequence[BoardCell]) -> 
 def _model_cell(reader: BoardReader, cell: BoardCell, details: Mapping[tuple[str, str], Any]) -> ModelCell:
     """A cell with its rank; ``details`` are the unrounded scores of its run, of which a hidden set shows nothing."""
     track = reader.track(cell.set, cell.mode, cell.view)
-    models, rank, worst_rank = 0, 0, 0  # of a private file
-    if cell.better is not None and cell.worse is not None:
-        models = reader.ranking_sizes[results.key_of_cell(cell)]
-        rank, worst_rank = rank_range(cell.better, cell.worse, models)
+    ranks = reader.ranks(results.key_of_cell(cell))
+    models, (rank, worst_rank) = len(ranks), ranks.get(cell.run, (0, 0))
     detail = {} if track.hidden else details.get(results.scorer_cell(cell), {})
     return ModelCell(
         track=track,
         rank=rank,
         worst_rank=worst_rank,
-        models=models,
+        models=models if rank else 0,
         estimates=cell.estimates,
         outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
         groups=tuple(_group(track.task, group) for group in detail.get("groups", ())),

@@ -31,9 +31,9 @@ from vcrgen.leaderboard.page_records import (
 )
 from vcrgen.leaderboard.records import NO_MODE, Event, ModelFacts, TestSet
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import results, submissions
+from vcrgen.leaderboard.store import ranks, results, submissions
 from vcrgen.leaderboard.store.log import MAINTAINER, last_event, log_head, read_log
-from vcrgen.leaderboard.store.results import CellKey
+from vcrgen.leaderboard.store.ranks import CellKey
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.store.schema import submissions as files
 from vcrgen.leaderboard.store.sets import all_sets
@@ -41,7 +41,7 @@ from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.leaderboard.store.teams import key_of
 from vcrgen.report.published.human_baseline import HumanScore
 from vcrgen.report.published.results import ReportedResult
-from vcrgen.stats.ranking import rank_range
+from vcrgen.stats.ranking import RankRange
 from vcrgen.web.database.schema import AnyRow
 
 VIEWS = list(View)  # in the order of tables
@@ -55,12 +55,12 @@ def board_cells(
     run: int | None = None,
 ) -> Sequence[BoardCell]:
     """Every ranked cell of one set or some models, or all cells of one run, as they may be shown."""
-    of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "estimates", "difference")
+    of_cells = ("run", "set", "mode", "view", "short", "estimates", "difference")
     of_files = ("team", "model", "link", "access", "size", "released", "received")
     columns = [cells.c[name] for name in of_cells] + [files.c[name] for name in of_files]
     joined = cells.join(runs, runs.c.id == cells.c.run).join(files, files.c.id == runs.c.submission)
     query = select(*columns).select_from(joined)
-    query = query.where(cells.c.better.is_not(None) if run is None else cells.c.run == run)
+    query = query.where(cells.c.ranked if run is None else cells.c.run == run)
     if set_name is not None:
         query = query.where(cells.c.set == set_name)
     if entries is not None:
@@ -89,8 +89,6 @@ def _disclosed(row: AnyRow, test_set: TestSet, views: Mapping[str, AnyRow]) -> B
         short=row.short,
         facts=as_facts(row),
         received=row.received,
-        better=row.better,
-        worse=row.worse,
         estimates=disclose_all(row.estimates, step),
         difference=difference,
     )
@@ -101,6 +99,8 @@ class RankedSet:
 
     def __init__(self, connection: Connection, set_name: str) -> None:
         self.cells = board_cells(connection, set_name=set_name)
+        keys = dict.fromkeys(map(results.key_of_cell, self.cells))
+        self.ranks: Mapping[CellKey, Mapping[int, RankRange]] = {key: ranks.ranges(connection, key) for key in keys}
         self.by_track: dict[tuple[str, View], list[BoardCell]] = defaultdict(list)
         self.views_of_run: dict[tuple[int, str], dict[View, BoardCell]] = defaultdict(dict)
         for cell in self.cells:
@@ -140,10 +140,9 @@ class BoardReader:
         """Every ranked cell, set by set."""
         return (cell for name in self.sets for cell in self.ranked(name).cells)
 
-    @cached_property
-    def ranking_sizes(self) -> Mapping[CellKey, int]:
-        """The number of models in each ranking."""
-        return results.ranking_sizes(self.connection)
+    def ranks(self, key: CellKey) -> Mapping[int, RankRange]:
+        """The ranks of a ranking's runs."""
+        return self.ranked(key.set).ranks.get(key, {})
 
     @cached_property
     def pixel_scores(self) -> Mapping[tuple[str, str], PixelScore]:
@@ -309,13 +308,12 @@ class BoardReader:
 
 def _ranking(ranked: RankedSet, short: str, models: Sequence[BoardCell]) -> Ranking:
     """The models of one signature."""
-    rows = sorted((_ranked_model(ranked, cell, len(models)) for cell in models), key=_by_rank)
+    rows = sorted((_ranked_model(ranked, cell) for cell in models), key=_by_rank)
     return Ranking(signature=ranked.signatures[short][0], short=short, rows=tuple(rows))
 
 
-def _ranked_model(ranked: RankedSet, cell: BoardCell, models: int) -> RankedModel:
-    assert cell.better is not None and cell.worse is not None  # as it is ranked
-    rank, worst_rank = rank_range(cell.better, cell.worse, models)
+def _ranked_model(ranked: RankedSet, cell: BoardCell) -> RankedModel:
+    rank, worst_rank = ranked.ranks[results.key_of_cell(cell)][cell.run]
     views = ranked.views_of_run[cell.run, cell.mode]
     return RankedModel(
         facts=cell.facts,

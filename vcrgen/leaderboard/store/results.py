@@ -1,7 +1,4 @@
-"""Scores: of files, with their ranks; and those without a rank, of people, of the template baseline, of publications.
-
-A rank is counted, not stored: how many models are significantly better, how many worse.
-"""
+"""Scores: of files; and those without a rank, of people, of the template baseline, of publications."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
@@ -19,7 +16,9 @@ from vcrgen.leaderboard.disclosure import disclose_human, disclose_pixels, set_r
 from vcrgen.leaderboard.page_records import BoardCell, PixelScore
 from vcrgen.leaderboard.records import NO_MODE, TestSet
 from vcrgen.leaderboard.scoring import ScoringOutcome
+from vcrgen.leaderboard.store import ranks
 from vcrgen.leaderboard.store.log import now
+from vcrgen.leaderboard.store.ranks import CellKey
 from vcrgen.leaderboard.store.schema import (
     cells,
     human_baselines,
@@ -27,9 +26,9 @@ from vcrgen.leaderboard.store.schema import (
     pixel_baselines,
     reported,
     runs,
+    sign_flips,
     submissions,
 )
-from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.store.state import run_digest
 from vcrgen.leaderboard.store.submissions import counted, show_file, shown_files
 from vcrgen.report.published.fields import Access
@@ -37,19 +36,7 @@ from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.stats.bootstrap import BootstrapMean
-from vcrgen.stats.ranking import better_and_worse
 from vcrgen.web.database.schema import AnyRow
-
-MAX_IN_QUERY = 10_000  # runs that one statement names; a database takes some 30,000
-
-
-class CellKey(NamedTuple):
-    """Models with the same four are ranked together."""
-
-    set: str
-    mode: str
-    view: str
-    short: str
 
 
 def key_of_cell(cell: BoardCell) -> CellKey:
@@ -72,11 +59,12 @@ def add_run(
     inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
-        figures = {name: value for name, value in asdict(cell).items() if name != "means"}
-        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **figures))
+        figures = {name: value for name, value in asdict(cell).items() if name not in ("means", "flips")}
+        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, ranked=False, **figures))
         here = {"run": inserted[0], "mode": cell.mode, "view": cell.view}
         rows = [{**here, "metric": metric, "means": packed} for metric, packed in cell.means.items()]
         connection.execute(insert(means), rows)
+        connection.execute(insert(sign_flips).values(**here, sums=cell.flips))
     run = int(inserted[0])
     connection.execute(update(runs).where(runs.c.id == run).values(digest=run_digest(connection, run)))
 
@@ -84,7 +72,7 @@ def add_run(
 def ranked_run(connection: Connection, submission_id: str) -> int | None:
     """The run of a submission that is ranked, or None."""
     mine = select(cells.c.run).join(runs, runs.c.id == cells.c.run)
-    mine = mine.where((runs.c.submission == submission_id) & cells.c.better.is_not(None)).limit(1)
+    mine = mine.where((runs.c.submission == submission_id) & cells.c.ranked).limit(1)
     return connection.execute(mine).scalar_one_or_none()
 
 
@@ -102,41 +90,22 @@ def length_ratio(connection: Connection, submission_id: str) -> float | None:
     return result and result.get("length_ratio")
 
 
-def add_to_ranking(connection: Connection, run: int) -> None:
-    """Rank a run among the others of its signature, and count it in theirs."""
-    for key, packed in _cells_of(connection, run):
-        better, worse = _count_in_others(connection, key, packed, 1)
-        _set_counts(connection, run, key, better, worse)
-
-
-def remove_from_ranking(connection: Connection, run: int) -> None:
-    """Take a run out of the ranks."""
-    for key, packed in _cells_of(connection, run):
-        _set_counts(connection, run, key, None, None)
-        _count_in_others(connection, key, packed, -1)
-
-
 def update_shown_file(connection: Connection, entry: str, test_set: TestSet) -> None:
     """Make the file of a model that counts the one that is shown and ranked; none is while a ladder is climbed."""
-    # First out, then in: a run that stays where it is would be counted against itself otherwise.
     shown_before = shown_files(connection, entry, test_set.name)
     files = () if test_set.lifecycle.ladder_open else counted(connection, test_set.name, entry)
-    for submission in shown_before:
-        if (run := ranked_run(connection, submission.id)) is not None:
-            remove_from_ranking(connection, run)
-    counts = ""
+    ranked = (ranked_run(connection, submission.id) for submission in shown_before)
+    before = {run for run in ranked if run is not None}
+    after, counts = set[int](), ""
     for submission in files:  # one, or none
         if (last := last_run(connection, submission.id, split=test_set.lifecycle.split)) is not None:
-            add_to_ranking(connection, last.id)
+            after.add(last.id)
             counts = submission.id
+    for run in before - after:
+        ranks.remove_from_ranking(connection, run)
+    for run in after - before:
+        ranks.add_to_ranking(connection, run)
     show_file(connection, entry, test_set.name, counts)
-
-
-def ranking_sizes(connection: Connection) -> dict[CellKey, int]:
-    """The number of models in each ranking."""
-    key = [cells.c[name] for name in CellKey._fields]
-    counted = select(*key, func.count()).where(cells.c.better.is_not(None)).group_by(*key)
-    return {CellKey(*row[:-1]): int(row[-1]) for row in connection.execute(counted)}
 
 
 def signatures(connection: Connection, set_name: str) -> dict[str, tuple[str, Any]]:
@@ -183,47 +152,6 @@ def _means_of(connection: Connection, run: int) -> Mapping[tuple[str, str], dict
     for row in connection.execute(select(means).where(means.c.run == run).order_by(means.c.metric)):
         packed[row.mode, row.view][row.metric] = row.means
     return packed
-
-
-def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
-    """The cells of a run, each with the means by which it is ranked."""
-    rows = connection.execute(select(cells).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view)).all()
-    packed = _means_of(connection, run)
-    return [
-        (CellKey(row.set, row.mode, row.view, row.short), packed[row.mode, row.view][_ranks_by(connection, row.set)])
-        for row in rows
-    ]
-
-
-def _ranks_by(connection: Connection, set_name: str) -> str:
-    return get_set(connection, set_name).task.main_metrics[0]
-
-
-def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: int) -> tuple[int, int]:
-    """Add ``by`` to the counts of the ranked models that a model with these means differs from beyond doubt.
-
-    Returns:
-        How many of them are better, and how many are worse.
-    """
-    same = and_(*(cells.c[name] == value for name, value in key._asdict().items()), cells.c.better.is_not(None))
-    mine = and_(*(means.c[name] == cells.c[name] for name in ("run", "mode", "view")))
-    query = select(cells.c.run, means.c.means).join(means, mine)
-    query = query.where(same, means.c.metric == _ranks_by(connection, key.set)).order_by(cells.c.run)
-    others = connection.execute(query).all()
-    ours, theirs = BootstrapMean.from_bytes(packed), [BootstrapMean.from_bytes(other.means) for other in others]
-    better, worse = better_and_worse(ours, theirs)
-    # Whoever is better than this model has one more that is worse, and the other way round.
-    for places, column in ((better, cells.c.worse), (worse, cells.c.better)):
-        for start in range(0, len(places), MAX_IN_QUERY):
-            batch = [others[place].run for place in places[start : start + MAX_IN_QUERY]]
-            changed = update(cells).where(cells.c.run.in_(batch), cells.c.mode == key.mode, cells.c.view == key.view)
-            connection.execute(changed.values({column: column + by}))
-    return len(better), len(worse)
-
-
-def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
-    mine = and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
-    connection.execute(update(cells).where(mine).values(better=better, worse=worse))
 
 
 Score = TypeVar("Score", HumanScore, PixelScore)

@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.web.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 5  # a board of another version is rejected
+SCHEMA_VERSION = 6  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -115,9 +115,8 @@ runs = Table(
     sa.ForeignKeyConstraint(["submission"], ["submissions.id"]),
     sa.Index(None, "submission"),
 )
-# Better and worse count the models of the ranking that are so significantly; they are null for a run that is not
-# ranked. The mode is the value of the task's axis: of a multiple-choice benchmark (MCQ) a language. The estimates and
-# the difference hold metric to value, low and high, unrounded. See CellOutcome for the others.
+# The mode is the value of the task's axis: of a multiple-choice benchmark (MCQ) a language. The estimates and the
+# difference hold metric to value, low and high, unrounded. See CellOutcome for the others.
 cells = Table(
     "cells",
     metadata,
@@ -127,8 +126,7 @@ cells = Table(
         view=10,
         set=40,
         short=8,
-        better_=sa.Integer,
-        worse_=sa.Integer,
+        ranked=sa.Boolean,
         estimates=sa.JSON,
         difference_=sa.JSON,
         hits=sa.LargeBinary,
@@ -137,7 +135,32 @@ cells = Table(
     sa.ForeignKeyConstraint(["run"], ["runs.id"]),
     sa.Index(None, "set", "mode", "view", "short"),
 )
-# What ranks and compares models: of each shown metric of a cell its mean, with the means of its resamples.
+# What ranks models: of each cell the sums of the metric that ranks, in every sign flip of images.
+sign_flips = Table(
+    "sign_flips",
+    metadata,
+    *columns(run=sa.Integer, mode=10, view=10, sums=sa.LargeBinary),
+    sa.PrimaryKeyConstraint("run", "mode", "view"),
+    sa.ForeignKeyConstraint(["run"], ["runs.id"]),
+)
+# Of each ranked cell its pairs with those that were ranked when it came: their runs, and the statistics of the pairs.
+# Cells came in the order of their places.
+pair_statistics = Table(
+    "pair_statistics",
+    metadata,
+    *columns(run=sa.Integer, mode=10, view=10, place=sa.Integer, others=sa.LargeBinary, statistics=sa.LargeBinary),
+    sa.PrimaryKeyConstraint("run", "mode", "view"),
+    sa.ForeignKeyConstraint(["run"], ["runs.id"]),
+)
+# Of each ranking the largest statistic of all pairs in every flip; stale where one of them may be of a pair that is
+# ranked no more. Changes counts how often the row was written.
+rankings = Table(
+    "rankings",
+    metadata,
+    *columns(set=40, mode=10, view=10, short=8, maxima=sa.LargeBinary, stale=sa.Boolean, changes=sa.Integer),
+    sa.PrimaryKeyConstraint("set", "mode", "view", "short"),
+)
+# What intervals of differences are made of: of each shown metric of a cell its mean, with the means of its resamples.
 means = Table(
     "means",
     metadata,
@@ -150,7 +173,7 @@ events = Table(
     "events",
     metadata,
     Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    *columns(at=Moment, actor=100, what=20, subject=100, facts=sa.JSON, state=sa.JSON, chain=64),
+    *columns(at=Moment, actor=100, what=40, subject=100, facts=sa.JSON, state=sa.JSON, chain=64),
 )
 reported = Table(
     "reported_results",

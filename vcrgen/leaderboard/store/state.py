@@ -8,17 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, case, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, case, select
 
 from vcrgen.core.files import canonical_json
 from vcrgen.data.key import FINAL
 from vcrgen.leaderboard.records import Feedback, SubmissionStatus
-from vcrgen.leaderboard.store.schema import cells, events, means, metadata, runs, sets, submissions
+from vcrgen.leaderboard.store.schema import (
+    cells,
+    events,
+    means,
+    metadata,
+    pair_statistics,
+    rankings,
+    runs,
+    sets,
+    sign_flips,
+    submissions,
+)
 from vcrgen.web.database.schema import AnyRow
 
 NONCE = "nonce"  # key of the random word beside the digests
 DIGITS = 32  # of each digest
-_RANKS = (cells.c.better, cells.c.worse)  # they change with the scores of others
+DERIVED = (pair_statistics, rankings)  # what follows from sign flips: `ranks.changed_rankings` compares it
+_ELSEWHERE = (events, means, sign_flips, *DERIVED)  # means and sign flips are in the digests of their runs
 # The queue changes without a line of the log: no page shows how often scoring broke off, nor whether it goes on now.
 UNLOGGED = (submissions.c.attempts,)
 _QUEUE = case(
@@ -37,8 +49,9 @@ def run_digest(connection: Connection, run: int) -> str:
     """The digest of all scores of a run, and of what ranks it."""
     parts = (
         select(*_without(runs, runs.c.digest)).where(runs.c.id == run),
-        select(*_without(cells, *_RANKS)).where(cells.c.run == run),
+        select(*_without(cells, cells.c.ranked)).where(cells.c.run == run),
         select(means).where(means.c.run == run),
+        select(sign_flips).where(sign_flips.c.run == run),
     )
     return _digest([_lines(connection.execute(query).all()) for query in parts])
 
@@ -59,11 +72,10 @@ def as_json_value(value: Any) -> Any:
 
 def _queries(connection: Connection) -> Mapping[str, Select[Any]]:
     """What is digested, by the table that it is of: every column but those that this module names."""
-    queries = {table.name: select(table) for table in metadata.sorted_tables if table not in (events, means)}
+    queries = {table.name: select(table) for table in metadata.sorted_tables if table not in _ELSEWHERE}
     queries[submissions.name] = select(*_without(submissions, submissions.c.status, *UNLOGGED), _QUEUE)
     queries[runs.name] = select(runs.c.id, runs.c.digest).where(~_sealed(connection))
-    ranked = or_(*(column.is_not(None) for column in _RANKS))
-    queries[cells.name] = select(*cells.primary_key.columns, *_RANKS).where(ranked)
+    queries[cells.name] = select(*cells.primary_key.columns).where(cells.c.ranked)
     return queries
 
 
