@@ -12,6 +12,7 @@ models are loaded and 100 pairs are built, on Ray when each machine has finished
   another one, with and without the search for near copies
 * driver: processor time and resident size of what the driver does once shards are built, with made-up results of shards
   and nothing drawn (aim: under 4 GB)
+* empty tasks: what the local engine's driver takes for each, by their number (aim: flat)
 * test split: 1,000 pairs with and without one, which is made by the workers, with one and two of them
 * two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
   computed from processor time, for when the cores are not idle
@@ -48,6 +49,8 @@ from PIL import Image
 from vcrgen.builder import run
 from vcrgen.builder.assemble import plan_assembly, read_assembly, save_assembly
 from vcrgen.builder.card import dataset_card
+from vcrgen.builder.engines import Worker
+from vcrgen.builder.engines.local import LocalEngine
 from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import _load_worker, build
@@ -77,6 +80,7 @@ WARM = 100  # pairs: the first ones fill caches of glyphs, words and covers
 SPLIT_PAIRS = (1_000_000, 10_000_000)
 DRIVER_PAIRS = (2_000_000, 25_000_000)
 TEST_SPLIT_PAIRS = 1_000
+MANY_TASKS = (2_000, 20_000)
 RAY_PAIRS, RAY_ROUNDS = 2_000, 2
 
 
@@ -297,6 +301,22 @@ def test_split(lang: str, folder: Path) -> None:
             )
 
 
+def trivial() -> Worker:
+    """A worker that does nothing."""
+    return lambda task, report: task
+
+
+def many_tasks() -> None:
+    """Print what the engine of this machine takes for a task that does nothing."""
+    for tasks in MANY_TASKS:
+        before = os.times()
+        with LocalEngine(trivial, 2) as engine:
+            done = sum(1 for _ in engine(range(tasks), lambda *_: None))
+        spent = os.times()
+        driver = spent.user + spent.system - before.user - before.system
+        print(f"{done:,} empty tasks, two workers: {driver / tasks * 1e3:.3f} ms of the driver's processor a task")
+
+
 def drivers() -> None:
     for pairs in DRIVER_PAIRS:
         with tempfile.TemporaryDirectory() as folder:
@@ -376,6 +396,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--splits"]:
         split_pairs(int(sys.argv[2]), sys.argv[3])
         return
+    if sys.argv[1:2] == ["--tasks"]:
+        many_tasks()
+        return
     if sys.argv[1:2] in (["--prepare"], ["--driver"]):
         {"--prepare": prepare_driver, "--driver": driver}[sys.argv[1]](*sys.argv[2:])
         return
@@ -389,6 +412,7 @@ def main() -> None:
         by_size(arguments.source, arguments.lang, Path(folder))
         splits()
         drivers()
+        subprocess.run([sys.executable, __file__, "--tasks"], check=True)
         test_split(arguments.lang, Path(folder))
         two_machines(arguments.source, arguments.lang, Path(folder))
 

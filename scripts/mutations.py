@@ -1156,8 +1156,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "chains of near copies without an end",
-        "minlength=len(hashes))[copies] > MAX_GROUP)",
-        "minlength=len(hashes))[copies] > 10 * MAX_GROUP)",
+        "minlength=len(first))[copies] > MAX_GROUP)",
+        "minlength=len(first))[copies] > 10 * MAX_GROUP)",
         "tests/builder/test_splits.py",
     ),
     M(

@@ -88,6 +88,7 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
         return Assignment(splits=dict.fromkeys(sizes, unique), duplicates=duplicates, refused=refused)
 
     group = _components(len(keys), _shared(caption, picture))[picture]
+    del picture, caption  # a fifth of all memory that is held
     members = np.bincount(group[unique], minlength=len(keys))
     split = _fill_splits(_ranked(group, keys["pair"], seed), members, sizes)[group[unique]]
     splits = {name: unique[split == number] for number, name in enumerate(sizes)}
@@ -99,7 +100,7 @@ def _number_pictures(keys: Keys, *, near_copies: bool) -> tuple[Rows, int]:
     pictures = _number(keys["pixels"])
     if not near_copies:
         return pictures.numbers, 0
-    copies, refused = _number_copies(keys["difference"][pictures.first])
+    copies, refused = _number_copies(keys["difference"], pictures.first)
     return copies[pictures.numbers], refused
 
 
@@ -172,9 +173,9 @@ def _ranked(group: Rows, pairs: Keys, seed: int) -> Rows:
     order = np.lexsort((pairs["low"], pairs["high"], group))
     least = order[_changes(group[order])]
     ranks = np.empty(len(least), [("high", ">u8"), ("low", ">u8")])
-    for start in range(0, len(least), AT_ONCE):
-        names = pairs[least[start : start + AT_ONCE]].astype(HASH_DTYPE).tobytes().hex().encode()
-        ranks[start : start + AT_ONCE] = np.frombuffer(
+    for chunk in _chunks(len(least)):
+        names = pairs[least[chunk]].astype(HASH_DTYPE).tobytes().hex().encode()
+        ranks[chunk] = np.frombuffer(
             b"".join(
                 hashlib.blake2b(b"%d/split/%b" % (seed, names[at : at + KEY_LENGTH]), digest_size=16).digest()
                 for at in range(0, len(names), KEY_LENGTH)
@@ -184,70 +185,79 @@ def _ranked(group: Rows, pairs: Keys, seed: int) -> Rows:
     return group[least[np.lexsort((ranks["low"], ranks["high"]))]]
 
 
-def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
+def _number_copies(hashes: Hashes, first: Rows) -> tuple[Rows, int]:
     """Number pictures so that near copies have one number; also return how many groups were refused.
 
     Groups are refused whether their hashes agree in a band or form a chain. Those that overlap count once.
+
+    Args:
+        hashes: Of each row.
+        first: The first row of each picture.
     """
-    candidates = _find_candidates(hashes)
-    copies = _components(len(hashes), candidates.near)
-    chained = np.flatnonzero(np.bincount(copies, minlength=len(hashes))[copies] > MAX_GROUP)
+    candidates = _find_candidates(hashes, first)
+    copies = _components(len(first), candidates.near)
+    chained = np.flatnonzero(np.bincount(copies, minlength=len(first))[copies] > MAX_GROUP)
     left = np.concatenate((candidates.crowded.left, copies[chained]))
     right = np.concatenate((candidates.crowded.right, chained))
-    refused = len(np.unique(_components(len(hashes), _Edges(left, right))[right]))
+    refused = len(np.unique(_components(len(first), _Edges(left, right))[right]))
     copies[chained] = chained
     return copies, refused
 
 
-def _find_candidates(hashes: Hashes) -> _Candidates:
+def _find_candidates(hashes: Hashes, first: Rows) -> _Candidates:
     """Find the pictures whose hashes agree in a band and differ in few bits altogether."""
-    set_bits = _count_bits(hashes)
+    set_bits = np.empty(len(first), np.uint16)
+    for chunk in _chunks(len(first)):
+        set_bits[chunk] = _count_bits(hashes[first[chunk]])
     telling = np.flatnonzero(set_bits >= LEAST_BITS)
     near, crowded = [np.empty((0, 2), np.int64)], [np.empty((0, 2), np.int64)]
     for band in range(BANDS):
         # Sorted with its value above it in one number, a picture takes half the memory and time.
-        marked = _band_values(hashes, band)[telling] << 32 | telling
+        marked = np.empty(len(telling), np.int64)
+        for chunk in _chunks(len(telling)):
+            marked[chunk] = _band_values(hashes[first[telling[chunk]]], band) << 32 | telling[chunk]
         marked.sort()
-        pictures = marked & 0xFFFFFFFF
         begins = _changes(marked >> 32)
-        run, first = np.cumsum(begins) - 1, pictures[begins]
+        marked = marked[~(begins & np.append(begins[1:], True))]  # most pictures are alone with their value
+        pictures, begins = marked & 0xFFFFFFFF, _changes(marked >> 32)
+        run, leaders = np.cumsum(begins) - 1, pictures[begins]
         lengths = np.bincount(run)[run]
-        compared, refused = (lengths > 1) & (lengths <= MAX_GROUP), lengths > MAX_GROUP
-        near += _near_in_runs(pictures[compared], run[compared], hashes, set_bits)
-        crowded.append(np.stack((first[run[refused]], pictures[refused]), axis=1))
+        compared, refused = lengths <= MAX_GROUP, lengths > MAX_GROUP
+        for edges in _same_run(pictures[compared], run[compared]):
+            distance = _count_bits(hashes[first[edges.left]] ^ hashes[first[edges.right]])
+            least = np.minimum(set_bits[edges.left], set_bits[edges.right])
+            close = distance <= np.minimum(MAX_DISTANCE, least // 2)
+            near.append(np.stack((edges.left[close], edges.right[close]), axis=1))
+        crowded.append(np.stack((leaders[run[refused]], pictures[refused]), axis=1))
     return _Candidates(_Edges(*np.concatenate(near).T), _Edges(*np.concatenate(crowded).T))
 
 
-def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Counts) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the near copies within runs of candidates, shape (number, 2)."""
+def _same_run(pictures: Rows, run: Rows) -> Iterator[_Edges]:
+    """Yield all pairs of pictures of each run, some at a time."""
     for shift in range(1, MAX_GROUP):
         pairs = np.flatnonzero(run[shift:] == run[:-shift])
         if not len(pairs):
             return
-        for start in range(0, len(pairs), AT_ONCE):
-            left = pictures[pairs[start : start + AT_ONCE]]
-            right = pictures[pairs[start : start + AT_ONCE] + shift]
-            distance = _count_bits(hashes[left] ^ hashes[right])
-            near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[left], set_bits[right]) // 2)
-            yield np.stack((left[near], right[near]), axis=1)
+        for chunk in _chunks(len(pairs)):
+            yield _Edges(pictures[pairs[chunk]], pictures[pairs[chunk] + shift])
+
+
+def _chunks(number: int) -> Iterator[slice]:
+    """Slices of `AT_ONCE` of so many."""
+    return (slice(start, start + AT_ONCE) for start in range(0, number, AT_ONCE))
 
 
 def _count_bits(hashes: Hashes) -> Counts:
     """The set bits of each hash."""
-    counts = np.empty(len(hashes), np.uint16)
-    for start in range(0, len(hashes), AT_ONCE):
-        np.sum(BITS_SET[hashes[start : start + AT_ONCE]], axis=1, dtype=np.uint16, out=counts[start : start + AT_ONCE])
+    counts: Counts = BITS_SET[hashes].sum(axis=1, dtype=np.uint16)
     return counts
 
 
 def _band_values(hashes: Hashes, band: int) -> npt.NDArray[np.int64]:
     """The value of one band of each hash: every tenth bit."""
     values = np.zeros(len(hashes), np.int64)
-    for start in range(0, len(hashes), AT_ONCE):
-        part, chunk = values[start : start + AT_ONCE], hashes[start : start + AT_ONCE]
-        for bit in range(band, 8 * PICTURE_BYTES, BANDS):
-            part <<= 1
-            part |= chunk[:, bit >> 3] >> (7 - bit & 7) & 1
+    for bit in range(band, 8 * PICTURE_BYTES, BANDS):
+        values = values << 1 | hashes[:, bit >> 3] >> (7 - bit & 7) & 1
     return values
 
 
