@@ -16,7 +16,12 @@ LOCAL, CENTRAL, END = "<4s5H3L2H", "<4s6H3L5H2L", "<4s4H2LH"
 
 
 class CompressHook(BuildHookInterface[Any]):
-    """A step of hatchling after the wheel is made."""
+    """Steps of hatchling before and after the wheel is made."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Give an editable install the module by which verifiers finds the taskset, as other wheels have it."""
+        if version == "editable":
+            build_data["force_include_editable"]["vcrgen/train/vcrgen_env.py"] = "vcrgen_env.py"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Compress a wheel in place; an editable one has no fonts."""

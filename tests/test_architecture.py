@@ -58,6 +58,7 @@ HEAVY = {
     "torch",
     "transformers",
     "peft",
+    "trl",
 }
 HEAVY |= {"wordfreq"}
 HEAVY |= {"ray", "scipy"}

@@ -52,6 +52,6 @@ def test_what_the_tests_environment_lacks_has_the_marker_by_which_ci_runs_it() -
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     for file in (ROOT / "tests").rglob("test_*.py"):
         text = file.read_text("utf-8")
-        if re.search(r'importorskip\("(torch|ray|peft|inspect_ai)|\btinyvlm: Any', text):
+        if re.search(r'importorskip\("(torch|ray|peft|trl|inspect_ai)|\btinyvlm: Any', text):
             path = file.relative_to(ROOT)
             assert "mark.extras" in text and re.search(rf"[ (]tests/{path.parts[1]}\b", script), path

@@ -212,7 +212,7 @@ def test_mistakes(run: Run, words: list[str], message: str) -> None:
     assert sorted(path.name for path in Path().rglob("*")) == before  # nothing half-written
 
 
-@pytest.mark.parametrize("words", ["build", "finetune m --out o", "bloom build"])
+@pytest.mark.parametrize("words", ["build", "finetune --model m --out o", "bloom build"])
 def test_names_that_a_shell_puts_in_place_of_a_pattern(run: Run, words: str) -> None:
     for name in ("a.csv", "b.csv"):
         Path(name).touch()

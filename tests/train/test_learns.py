@@ -1,8 +1,8 @@
-"""LoRA learns pictures that a model did not know: the adapted model's outputs are scored before and after."""
+"""A small model learns new pictures from answers that are given: `restoration` of what it samples rises."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -11,14 +11,18 @@ import pytest
 
 from vcrgen.builder.run import build
 from vcrgen.samples import sample_pair
+from vcrgen.train.rewards import Restoration
 
-pytest.importorskip("peft", reason='needs pip install "vcrgen[train]"')
-pytest.importorskip("schedulefree", reason='needs pip install "vcrgen[train]"')
+for package in ("peft", "schedulefree", "trl"):
+    pytest.importorskip(package, reason="needs the extra train")
 pytestmark = pytest.mark.extras
 
 Run = Callable[..., tuple[int, str, str]]
-# The learning rate and the layers suit so small a model.
-OPTIONS = ("--rank", 32, "--steps", 160, "--batch", 8, "--micro-batch", 8, "--learning-rate", 8e-3, "--targets", "all")
+# Rank, layers and learning rates suit so small a model.
+RECIPE = """
+lora: {r: 32, target_modules: all-linear}
+sft: {max_steps: 100, per_device_train_batch_size: 8, gradient_accumulation_steps: 1, learning_rate: 8.0e-3}
+"""
 
 
 def make_data(folder: Path, numbers: range) -> Path:
@@ -31,15 +35,23 @@ def make_data(folder: Path, numbers: range) -> Path:
     return folder / "data"
 
 
-def exact_match(run: Run, model: Path, data: Path, *words: object) -> float:
-    """The share of covered texts that a model restores, as `vcrgen score` gives it."""
-    for name in ("preds.jsonl", "preds.ledger"):
-        Path(name).unlink(missing_ok=True)
-    code, _, err = run("predict", data, "--transformers", model, "--batch-size", 16, "--out", "preds.jsonl", *words)
-    assert code == 0, err
-    code, _, err = run("score", "preds.jsonl", "--data", data, "--split", "all")
-    assert code == 0, err
-    return float(json.loads(Path("preds.scores.json").read_text())["scores"][0]["metrics"]["exact"]["value"])
+def sampled(model: Path, adapter: Path | None, examples: Any) -> float:
+    """The mean reward of eight samples for each of the first 24 pictures."""
+    import torch
+
+    from vcrgen.models.loading import load_model
+
+    loaded, reward = load_model(model, adapter=adapter), Restoration("en")
+    torch.manual_seed(0)
+    paid = list[float]()
+    for example in examples[:24]:
+        asked = loaded.processor.apply_chat_template(
+            example.messages[:1], tokenize=True, return_dict=True, return_tensors="pt", add_generation_prompt=True
+        )
+        written = loaded.model.generate(**asked, do_sample=True, num_return_sequences=8, max_new_tokens=16)
+        texts = loaded.processor.batch_decode(written[:, asked["input_ids"].shape[1] :], skip_special_tokens=True)
+        paid += [reward.of(example.answer.split("\n"), text) for text in texts]
+    return fmean(paid)
 
 
 def test_lora_learns_new_pictures(tinyvlm: Any, run: Run, tmp_path: Path, one_thread: None) -> None:
@@ -49,8 +61,9 @@ def test_lora_learns_new_pictures(tinyvlm: Any, run: Run, tmp_path: Path, one_th
     model, processor = tinyvlm.make([text for each in (*known, *unknown) for text in (each.question, each.answer)])
     tinyvlm.teach(model, processor, known, steps=160, batch=16)
     base = tinyvlm.save(model, processor, tmp_path / "base")
-    before = exact_match(run, base, new)
-    code, _, err = run("finetune", base, new, "--out", "lora", *OPTIONS)
+    Path("small.yaml").write_text(RECIPE)
+    before = sampled(base, None, unknown)
+    code, _, err = run("finetune", new, "--model", base, "--recipe", "small.yaml", "--out", "sft")
     assert code == 0, err
-    after = exact_match(run, base, new, "--adapter", "lora")
-    assert len(unknown) >= 24 and before == 0 and after >= 0.8, (before, after)
+    # Measured: from .041 to .204; half of that rise is asked.
+    assert sampled(base, Path("sft"), unknown) > before + 0.08

@@ -48,7 +48,7 @@ COMMANDS = {
         "Baselines of OCR, of visible pixels and of texts alone, to compare models with.", ("baseline",), True
     ),
     "finetune": CommandRow(
-        "Fine-tune a model by LoRA to recover masked text, on a dataset or on examples made while it trains.",
+        "Train a LoRA adapter that recovers masked text, by TRL, on a dataset or on examples made while it trains.",
         ("finetune",),
         True,
     ),

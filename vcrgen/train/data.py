@@ -1,21 +1,15 @@
-"""Training examples: a stream over pairs, or the training split of a dataset. Both are endless and resumable."""
+"""Rows for a trainer: of a stream over pairs, or of the training split of a dataset."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.shards import SHARD_ROWS, Task
 from vcrgen.builder.stream import VCRStream
-from vcrgen.builder.stream.order import Order
-from vcrgen.builder.stream.stream import FILE_FIELDS
-from vcrgen.core.errors import ConfigError, DatasetError, ManyDatasetsError, SourceError, StreamError
-from vcrgen.core.options import spelling
+from vcrgen.core.errors import ConfigError, DatasetError, ManyDatasetsError, SourceError
 from vcrgen.core.records import Mode
 from vcrgen.core.storage import open_folder
 from vcrgen.data.manifest import MANIFEST
@@ -23,115 +17,90 @@ from vcrgen.data.reader import Dataset, open_dataset
 from vcrgen.data.tables import image_bytes
 from vcrgen.data.tasks.vcr import VCR, fill_metadata
 from vcrgen.data.views import View
-from vcrgen.models.base import RequestProblem
-from vcrgen.models.pictures import decode_image
+from vcrgen.train.forms import rows
 from vcrgen.train.options import TrainOptions
 
-# Fields of builds that are options of the training, or do not affect a stream.
-NOT_OF_STREAMS = {"mode", "seed", *FILE_FIELDS}
-TRAINING = "train"
-"""The split for training."""
+TRAINING = "train"  # the split for training
+# States of a stream that are kept: a trainer reads less than this many rows ahead of its last step.
+_KEPT_STATES = 1 << 14
 
 
-class TrainingData(Protocol):
-    """Endless examples: mappings with ``image``, ``question``, ``answers`` and ``question_id``."""
+@dataclass
+class StreamRows:
+    """The rows of a stream, with its state after each of the last ones, as trainers read ahead of what they use."""
 
-    def __iter__(self) -> Iterator[dict[str, Any]]: ...
+    stream: VCRStream
+    form: str
+    _count: int = 0  # rows that were read
+    _states: deque[tuple[int, dict[str, Any]]] = field(default_factory=lambda: deque(maxlen=_KEPT_STATES))
 
-    def state_dict(self) -> dict[str, Any]:
-        """Position after the last example, as JSON values."""
+    @property
+    def lang(self) -> str:
+        """The language of the answers."""
+        return self.stream.config.lang
 
-    def load_state_dict(self, state: Any) -> None:
-        """Continue from a position; a StreamError if it is one of other data."""
+    @property
+    def identity(self) -> str:
+        """What decides the rows, as a hash."""
+        return str(self.stream.state_dict()["fingerprint"])
 
+    def __call__(self) -> Iterator[dict[str, Any]]:
+        """The rows from the stream's position on."""
+        for row in rows(self.stream, self.form):
+            self._count += 1
+            self._states.append((self._count, self.stream.state_dict()))
+            yield row
 
-class StoredExamples:
-    """The rows of a dataset as examples, shuffled in every epoch.
+    def state_after(self, used: int) -> dict[str, Any]:
+        """The place from which a training goes on that has used this many rows."""
+        state = next((state for count, state in self._states if count == used), self.stream.state_dict())
+        return {"rows": used, "stream": state}
 
-    Windows of up to 512 rows of a file come in random order, as do the rows of a window, which is in memory.
-
-    Args:
-        dataset: The dataset.
-        view: The image.
-        seed: Seed of the order.
-
-    Raises:
-        DatasetError: A file is missing or damaged, lacks a column, or there are no rows.
-    """
-
-    def __init__(self, dataset: Dataset, view: View, seed: int) -> None:
-        self._columns = (VCR.identifier, view.column, VCR.answers, "question")
-        dataset.check(self._columns)
-        self._view, self._identity = view, dataset.identity
-        self._files = [replace(dataset, files=(file,)) for file in dataset.files]
-        starts = [
-            (number, start, rows)
-            for number, rows in enumerate(map(Dataset.count, self._files))
-            for start in range(0, rows, SHARD_ROWS)
-        ]
-        tasks = [
-            Task(index=index, partition=number, start=start, stop=min(start + SHARD_ROWS, rows))
-            for index, (number, start, rows) in enumerate(starts)
-        ]
-        if not tasks:
-            raise DatasetError(f"{dataset} has no row to learn from.")
-        self._order = Order(tasks, seed=seed, shuffle=True)
-        self._step = 0
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield examples; a DatasetError if a file cannot be read, or a row lacks its image or answers."""
-        while True:
-            window, done = self._order.find(self._step)
-            (task,) = self._order.runs(window)
-            rows = list(self._files[task.partition].rows(self._columns, positions=range(task.start, task.stop)))
-            for place, row in islice(self._order.shuffled_rows(window, rows), done, None):
-                self._step += 1
-                yield self._example(place, row)
-
-    def _example(self, place: str, row: Mapping[str, Any]) -> dict[str, Any]:
-        answers = row[VCR.answers]
-        if not answers or not all(isinstance(text, str) and text for text in answers):
-            raise DatasetError(f"{place} has no answers to learn; take a dataset with the column `{VCR.answers}`.")
-        try:
-            picture = decode_image(image_bytes(row[self._view.column]) or b"")
-        except RequestProblem as problem:
-            raise DatasetError(f"{place}, {self._view.column}: {problem.detail}; build the dataset again.") from None
-        question, question_id = row["question"], row[VCR.identifier]
-        return {
-            "question_id": question_id,
-            "image": np.asarray(picture),
-            "question": question,
-            "answers": answers,
-        }
-
-    def state_dict(self) -> dict[str, Any]:
-        """Number of past examples and identity of the data."""
-        return {"fingerprint": self._identity, "step": self._step}
-
-    def load_state_dict(self, state: Any) -> None:
-        """Continue from a position; a StreamError if it is one of other data."""
-        if not isinstance(state, Mapping) or state.get("fingerprint") != self._identity:
-            raise StreamError("The position is of other data; resume with the dataset that the training began with.")
-        self._step = int(state["step"])
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        """Continue from a place."""
+        self._count = int(state["rows"])
+        self.stream.load_state_dict(state["stream"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedData:
-    """Opened training data."""
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of a dataset's training split, in the dataset's order."""
 
-    examples: TrainingData
-    kind: str  # ``"stream of pairs"`` or ``"dataset"``
-    source: str  # what is read, in a line
-    facts: Mapping[str, Any]  # everything that the examples depend on, as JSON values
+    dataset: Dataset
+    view: View
+    lang: str
+
+    @property
+    def identity(self) -> str:
+        """What decides the rows, as a hash."""
+        return self.dataset.identity
+
+    def __call__(self, limit: int) -> Iterator[dict[str, Any]]:
+        """The first rows, with encoded images.
+
+        Raises:
+            DatasetError: A file cannot be read, or a row lacks its image or answers.
+        """
+        columns = (VCR.identifier, self.view.column, VCR.answers, "question")
+        for place, row in islice(self.dataset.rows(columns), limit):
+            answers, data = row[VCR.answers], image_bytes(row[self.view.column])
+            if not answers or not all(isinstance(text, str) and text for text in answers) or not data:
+                raise DatasetError(f"{place} has no answers or no image to learn from; build the dataset again.")
+            yield {
+                "prompt": [{"role": "user", "content": row["question"]}],
+                "completion": [{"role": "assistant", "content": "\n".join(answers)}],
+                "image": {"bytes": data, "path": None},
+                "answers": answers,
+            }
 
 
-def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str, Any]) -> OpenedData:
+def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str, Any]) -> StreamRows | StoredRows:
     """Open a dataset or pairs.
 
     Args:
         source: A dataset with a split ``train``, or pairs as of ``vcrgen build``.
-        options: Mode, view and seed.
-        of_pairs: Fields of `vcrgen.builder.options.BuildConfig`, for pairs only.
+        options: Mode, view, language, seed and form.
+        of_pairs: Further fields of `vcrgen.builder.options.BuildConfig`, for pairs only.
 
     Raises:
         ConfigError: The dataset has no such split or mode, or options of pairs were given with it.
@@ -142,26 +111,21 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     dataset = _dataset_at(source, view)
     if dataset is None:
         level = None if options.mode == "both" else Mode(options.mode).ink
-        masking = {"mode": options.mode} if level is None else {"ink": level}
+        masking: dict[str, Any] = {"mode": options.mode} if level is None else {"ink": level}
+        own = {"lang": options.lang, "seed": options.seed, **of_pairs}
         try:
-            stream = VCRStream(source, **masking, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
+            stream = VCRStream(source, **masking, views=(view,), rank=0, world_size=1, **own)
         except SourceError:
             _reject_several(source)
             raise
-        settings = {name: value for name, value in stream.config.public_fields().items() if name not in NOT_OF_STREAMS}
-        facts = _facts(stream, settings)
-        return OpenedData(examples=stream, kind="stream of pairs", source=stream.source, facts=facts)
+        return StreamRows(stream, options.method)
     if of_pairs:
-        name = spelling(BuildConfig, next(iter(of_pairs)))
-        raise ConfigError(f"{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
+        raise ConfigError(f"{next(iter(of_pairs))} of the recipe's stream: is for pairs, and {source} is a dataset.")
     selected = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
-    stored = StoredExamples(selected, view, options.seed)
-    read = f"dataset, split {TRAINING}"
-    return OpenedData(examples=stored, kind="dataset", source=read, facts=_facts(stored, {}))
-
-
-def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {"data": examples.state_dict()["fingerprint"], **settings}
+    row = next((row for _, row in selected.rows((), optional=("language",), limit=1)), None)
+    if row is None:
+        raise DatasetError(f"{dataset} has no row to learn from.")
+    return StoredRows(selected, view, str(row.get("language") or options.lang))
 
 
 def _dataset_at(source: str, view: View) -> Dataset | None:

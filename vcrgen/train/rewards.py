@@ -91,12 +91,12 @@ class Restoration:
 
 
 # A process rarely trains on more languages at once.
-_loaded = lru_cache(maxsize=16)(Restoration)
+loaded_reward = lru_cache(maxsize=16)(Restoration)
 
 
 def restoration(answers: Sequence[str], output: str, lang: str = "en") -> float:
     """The reward of one output for the masked spans of its image; see `Restoration.of`."""
-    return _loaded(lang).of(_spans(answers), output)
+    return loaded_reward(lang).of(_spans(answers), output)
 
 
 def compute_score(
@@ -117,7 +117,7 @@ def compute_score(
         extra_info: Has the language as ``lang``, as `vcrgen export --to verl` writes it.
         lang: The language, where ``extra_info`` has none.
     """
-    reward = _loaded(lang or (extra_info or {}).get("lang") or "en")
+    reward = loaded_reward(lang or (extra_info or {}).get("lang") or "en")
     answers = _spans(ground_truth)
     return {"score": reward.of(answers, solution_str)} | reward.metrics(answers, solution_str)
 
