@@ -16,6 +16,7 @@ chromium-driver (or others on the path) are installed, and are skipped with a me
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import signal
@@ -159,8 +160,9 @@ def tests_importing(packages: set[str]) -> set[str]:
     return {(file if file.name.startswith("test_") else file.parent).as_posix() for file in below}
 
 
-def standing_on(packages: set[str]) -> set[str]:
-    """Return some packages and all that import them, directly or through others."""
+@functools.cache
+def importers() -> dict[str, set[str]]:
+    """Return the packages that import a package, by its name."""
     uses: dict[str, set[str]] = {}
     for file in (ROOT / "vcrgen").rglob("*.py"):
         parts = file.relative_to(ROOT / "vcrgen").parts
@@ -168,6 +170,12 @@ def standing_on(packages: set[str]) -> set[str]:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vcrgen."):
                 used = str(node.module).split(".")[1]
                 uses.setdefault(used, set()).add(parts[0] if len(parts) > 1 else KERNEL)
+    return uses
+
+
+def standing_on(packages: set[str]) -> set[str]:
+    """Return some packages and all that import them, directly or through others."""
+    uses = importers()
     found, new = set(packages), set(packages)
     while new:
         new = {above for name in new for above in uses.get(name, ())} - found - {KERNEL}

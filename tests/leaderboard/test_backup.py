@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.leaderboard.common import Drain, Facts, Hand, Place, Submit
+from tests.leaderboard.common import Drain, Facts, Hand, MakeBoard, Place, Submit
 from vcrgen.core.errors import DatabaseError, LeaderboardError, OutputError
 from vcrgen.data.views import View
 from vcrgen.leaderboard import backup as backups
@@ -115,13 +115,22 @@ def test_a_board_moves_from_one_database_to_another(
         assert check_log(read_log(connection)) == len(events) + 3
 
 
-@pytest.fixture
-def made(board: Board, place: Place, tmp_path: Path) -> Path:
-    """The backup of a board with two scored submissions."""
+@pytest.fixture(scope="module")
+def packed(board_in: MakeBoard, place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The backup of a board with two scored submissions; not to be changed."""
+    folder = tmp_path_factory.mktemp("backup")
+    board = board_in(folder / "board")
     for model, value in (("A", 0.5), ("B", 0.75)):
         place(board, model, {EASY: [value] * 20})
-    backup(board, tmp_path / "board.tar.gz")
-    return tmp_path / "board.tar.gz"
+    backup(board, folder / "board.tar.gz")
+    board.engine.dispose()
+    return folder / "board.tar.gz"
+
+
+@pytest.fixture
+def made(packed: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copy2(packed, tmp_path / "board.tar.gz"))
 
 
 def test_only_its_owner_can_read_a_backup_and_what_is_made_of_it(made: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_question_takes_a_few_bytes(
         key, outputs = files(count)
         return lambda: Session(key, ScoreOptions(lang="en")).score(outputs)
 
-    score(10)()  # what is loaded once
+    score(FEW)()  # what is loaded once
     few, many = peak(score(FEW)), peak(score(MANY))
     assert (many - few) / (MANY - FEW) < 250
 
