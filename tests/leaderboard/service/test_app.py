@@ -89,7 +89,7 @@ def test_events_are_read_on_from_a_number(desk: Any, place: Any, monkeypatch: py
     assert [line["number"] for line in everything] == list(range(1, len(everything) + 1))
     assert [line["what"] for line in everything][-3:] == ["accepted", "scored", "removed"]
     assert everything[-1]["actor"] == "maintainer" and everything[-1]["facts"]["reason"] == "a reason"
-    assert everything[-1]["at"].endswith(":00+00:00")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d\+00:00", everything[-1]["at"]), "to the minute"
     assert desk.client.get("/events.json").json()["events"] == everything
     monkeypatch.setattr("vcrgen.leaderboard.service.app.MAX_EVENTS", 2)
     assert read("1") == everything[1:3] and read(str(len(everything))) == read("999999999") == []
@@ -220,7 +220,10 @@ def test_what_cannot_be_scored_fails_with_lines(desk: Any, hand: Any, public_key
         "broken line": ([*lines[:6], lines[6][:-1], *lines[7:]], "preds.jsonl, line 7: not JSON"),
         "no output": ([*lines, '{"question_id": "x"}'], f"preds.jsonl, line {len(lines) + 1}: no `output`"),
         "one missing": (lines[:-1], "Questions without an output: 1 ("),
-        "one twice": ([*lines, lines[0]], f"Further outputs for a question that had one: 1 (line {len(lines) + 1}"),
+        "one twice": (
+            [*lines, lines[0]],
+            f"Further outputs for a question that had the same one: 1 (line {len(lines) + 1}",
+        ),
         "another id": ([*lines, '{"question_id": "other", "output": ""}'], "Ids that the dataset does not have: 1"),
         "null": ([lines[0].replace(json.dumps(json.loads(lines[0])["output"]), "null"), *lines[1:]], "line 1"),
         "other format": (["index,answer", "1,2"], "a table needs the columns index and prediction"),
