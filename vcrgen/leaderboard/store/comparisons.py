@@ -129,7 +129,7 @@ def _gap(reader: BoardReader, public_cells: Sequence[BoardCell], hidden_cell: Bo
 
     hidden_track = reader.track(hidden_cell.set, hidden_cell.mode, hidden_cell.view)
     metric = hidden_track.task.main_metrics[0]
-    modes = [results.evidence(reader.connection, cell.run)[key_of_cell(cell)].means[metric] for cell in public_cells]
+    modes = [results.bootstrap_mean(reader.connection, cell, metric) for cell in public_cells]
     # All modes are scored on the same bootstrap replicates of the same images.
     value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
     (whole,) = sd_and_intervals(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))

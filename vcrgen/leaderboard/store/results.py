@@ -146,6 +146,13 @@ def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
     }
 
 
+def bootstrap_mean(connection: Connection, cell: BoardCell, metric: str) -> BootstrapMean:
+    """A metric of a cell with its means over resamples, never rounded."""
+    query = select(means.c.means).where(means.c.run == cell.run, means.c.mode == cell.mode)
+    query = query.where(means.c.view == cell.view.value, means.c.metric == metric)
+    return BootstrapMean.from_bytes(connection.execute(query).scalar_one())
+
+
 def _means_of(connection: Connection, run: int) -> Mapping[tuple[str, str], dict[str, bytes]]:
     """The packed means of a run by mode and view, and by metric."""
     packed: dict[tuple[str, str], dict[str, bytes]] = defaultdict(dict)
