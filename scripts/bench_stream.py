@@ -8,7 +8,10 @@ and for the built-in pairs, written to a file first so that drawing them is not 
 * cost: seconds of processor time an example (one mode, nothing encoded) in one process, divided by the yardstick
   (aim: at most 0.3)
 * cost in two workers: processor time of an example in all processes of a data loader with two workers, which also send
-  it, divided by the yardstick; the median of several rounds; needs torch
+  it, divided by a save in two processes at once, and that of sending alone, of an example that is there already; the
+  median of several rounds; needs torch
+* processes: the cost in one process alone and in two at once, and how much dearer two at once make an example and a
+  save; only what saving does not show is the stream's (aim: the cost in two is that of one)
 * bits: processor time of an example of the modes by bits, divided by the yardstick, in processes that load numpy first:
   once with one thread of BLAS and once with one for each core (aim: no difference)
 * speed-up: examples a second out of a data loader with two workers, divided by those with one (aim: at least 1.8 on two
@@ -28,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -46,6 +49,29 @@ YARDSTICK = 100  # images saved a round
 WARM_UP = 100  # examples before a loader is timed
 BITS = (("bits-4", "bars"), ("bits-4", "blots"))
 BITS_EXAMPLES = 40  # a round
+# Examples and saves take turns, so that others on the machine disturb both alike.
+PROCESS_SCRIPT = """
+import io, sys, time
+from itertools import islice
+from PIL import Image
+from vcrgen.builder.stream import VCRStream
+
+source, lang, pairs, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+examples = iter(VCRStream(source, lang=lang, mode="hard"))
+images = [Image.fromarray(example["image"]) for example in islice(examples, 50)]
+best = [float("inf")] * 2
+for _ in range(rounds):
+    times = [time.process_time()]
+    for _ in islice(examples, pairs):
+        pass
+    times.append(time.process_time())
+    for image in images:
+        image.save(io.BytesIO(), "PNG")
+    times.append(time.process_time())
+    spent = (times[1] - times[0]) / pairs, (times[2] - times[1]) / len(images)
+    best = list(map(min, best, spent))
+print(*best)
+"""
 # numpy is there before vcrgen, with its threads.
 BITS_SCRIPT = """
 import sys, time
@@ -89,12 +115,25 @@ def measure_cost(source: Path, lang: str, pairs: int) -> tuple[float, float]:
     return cost, yardstick
 
 
-def loader_processor_time(source: Path, lang: str, examples: int) -> float:
+def ready_examples(source: Path, lang: str) -> Any:
+    """A data set that gives the stream's first example again and again: what is left is to send it."""
+    from torch.utils.data import IterableDataset
+
+    example = next(iter(VCRStream(source, lang=lang, mode="hard")))
+
+    class Ready(IterableDataset):  # type: ignore[type-arg]
+        def __iter__(self) -> Any:
+            return repeat(example)
+
+    return Ready()
+
+
+def loader_processor_time(examples_of: Any, examples: int) -> float:
     """Processor seconds of a data loader with two workers, its processes' start included."""
     from torch.utils.data import DataLoader
 
     before = os.times()
-    loader = DataLoader(VCRStream(source, lang=lang, mode="hard"), batch_size=8, num_workers=2, collate_fn=list)
+    loader = DataLoader(examples_of, batch_size=8, num_workers=2, collate_fn=list)
     batches = iter(loader)
     for _ in islice(batches, examples // 8):
         pass
@@ -103,13 +142,21 @@ def loader_processor_time(source: Path, lang: str, examples: int) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
-def measure_worker_cost(source: Path, lang: str, pairs: int) -> float:
+def measure_worker_cost(examples_of: Any, pairs: int) -> float:
     """Processor seconds of an example in all processes of a loader with two workers, without their start."""
     costs = []
     for _ in range(ROUNDS):
-        short, long = (loader_processor_time(source, lang, count * pairs) for count in (1, 3))
+        short, long = (loader_processor_time(examples_of, count * pairs) for count in (1, 3))
         costs.append((long - short) / (2 * pairs))
     return median(costs)
+
+
+def measure_processes(source: Path, lang: str, pairs: int, processes: int) -> tuple[float, float]:
+    """Processor seconds of an example, and of saving its image, in so many processes that do both at once."""
+    command = [sys.executable, "-c", PROCESS_SCRIPT, str(source), lang, str(pairs), str(ROUNDS)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+    costs = [list(map(float, process.communicate()[0].split())) for process in running]
+    return sum(example for example, _ in costs) / processes, sum(save for _, save in costs) / processes
 
 
 def measure_bits(source: Path, lang: str, mode: str, cover: str) -> dict[int, float]:
@@ -145,6 +192,13 @@ def measure(source: Path, lang: str, name: str, pairs: int) -> None:
     cost, yardstick = measure_cost(source, lang, pairs)
     print(f"{name}: Pillow saves a stacked image in {yardstick * 1e3:.2f} ms (yardstick)")
     print(f"{name}: an example costs {cost * 1e3:.2f} ms: cost {cost / yardstick:.3f}", flush=True)
+    alone, save_alone = measure_processes(source, lang, pairs, 1)
+    at_once, save_at_once = measure_processes(source, lang, pairs, 2)
+    print(
+        f"{name}: an example costs {alone / save_alone:.3f} in a process, {at_once / save_at_once:.3f} in two at once"
+    )
+    dearer = f"an example {at_once / alone:.2f} times as dear, a save {save_at_once / save_alone:.2f} times"
+    print(f"{name}: two at once make {dearer}", flush=True)
     for mode, cover in BITS:
         for threads, bits_cost in measure_bits(source, lang, mode, cover).items():
             ways = f"{name}: {mode} of {cover}, {pluralize(threads, 'thread')} of BLAS"
@@ -152,8 +206,10 @@ def measure(source: Path, lang: str, name: str, pairs: int) -> None:
     if importlib.util.find_spec("torch") is None:
         print(f"{name}: the speed-up is not measured, for want of torch")
         return
-    both = measure_worker_cost(source, lang, pairs)
-    print(f"{name}: in two workers an example costs {both * 1e3:.2f} ms: cost {both / yardstick:.3f}", flush=True)
+    both = measure_worker_cost(VCRStream(source, lang=lang, mode="hard"), pairs)
+    sending = measure_worker_cost(ready_examples(source, lang), pairs)
+    print(f"{name}: in two workers an example costs {both * 1e3:.2f} ms: cost {both / save_at_once:.3f}")
+    print(f"{name}: sending it alone {sending * 1e3:.2f} ms: cost {sending / save_at_once:.3f}", flush=True)
     best = dict.fromkeys((1, 2), float("inf"))
     for _ in range(ROUNDS):
         for workers in best:

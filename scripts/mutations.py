@@ -28,6 +28,13 @@ M = Mutation
 MUTATIONS: tuple[Mutation, ...] = (
     # Packages of which no golden file tells.
     M(
+        "pixels",
+        "characters of a unit stand one behind the other",
+        "pens = np.cumsum(advance, axis=1) - advance",
+        "pens = np.cumsum(advance, axis=1)",
+        "tests/pixels/test_posterior.py",
+    ),
+    M(
         "data",
         "what a row lacks is null",
         "validity = None if present.all() else",

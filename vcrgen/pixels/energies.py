@@ -125,7 +125,9 @@ class Energies:
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:
         """Yield groups of pen positions that are not in the table yet."""
-        missing, stride = np.unique(pens[~self._filled[pens]]), self.templates.stride
+        asked, stride = np.zeros(len(self._filled), dtype=bool), self.templates.stride
+        asked[pens] = True
+        missing = np.flatnonzero(asked & ~self._filled)
         if not len(missing):
             return
         if self._ahead:

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's roun
 LIMITS = (60.0, 600.0)
 BEAM = 40.0
 LEAST_FIT = 0.98
+_WIDTHS = 64  # widths whose units are kept with the places of their characters: half a megabyte each, at most
 
 
 def visible_cells(
@@ -110,7 +112,7 @@ def lower_bound(
         for pen, width in _places(templates, text):
             units = templates.units_of_width(width)
             if not cell.is_whole(pen, width) and len(units):
-                energy = _unit_energies(templates, energies, units, pen)
+                energy = _unit_energies(templates, energies, width, pen)
                 entropy += entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
     return entropy / math.log(2)
 
@@ -127,7 +129,7 @@ def unit_posteriors(
         units = templates.units_of_width(width)
         if len(units) and not cell.is_whole(pen, width):
             log_weights = templates.lexicon.log_prior[units]
-            log_weights = log_weights - _unit_energies(templates, energies, units, pen) / _scale(sigma)
+            log_weights = log_weights - _unit_energies(templates, energies, width, pen) / _scale(sigma)
             weights = np.exp(log_weights - log_weights.max())
             yield units, weights / weights.sum()
         else:
@@ -149,21 +151,55 @@ def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
         pen += width + templates.spaces.get(space, 0)
 
 
-def _unit_energies(templates: Templates, energies: Energies, units: Ints, pen: int) -> Doubles:
-    """Energies of units at one pen position, with the overlaps of their characters, shape (units,)."""
-    codes = templates.lexicon.codes[units].astype(np.intp)
+class _UnitsOfWidth(NamedTuple):
+    """The characters of all units of one width, and the overlaps between them.
+
+    Attributes:
+        unit: Of each character, the place of its unit among those of `Templates.units_of_width`.
+        code: The character.
+        pen: Its pen position, from that of its unit.
+        pair_unit: Of each overlap, the place of its unit.
+        pair: Its number in `Templates.overlaps`.
+        pair_pen: Pen position of its second character, from that of its unit.
+    """
+
+    unit: Ints
+    code: Ints
+    pen: Ints
+    pair_unit: Ints
+    pair: Ints
+    pair_pen: Ints
+
+
+@lru_cache(maxsize=_WIDTHS)
+def _units_of_width(templates: Templates, width: int) -> _UnitsOfWidth:
+    codes = templates.lexicon.codes[templates.units_of_width(width)].astype(np.intp)
     codes = codes[:, : int((codes >= 0).sum(axis=1).max())]
     advance = np.where(codes >= 0, templates.advance[codes], 0)
-    pens = pen + np.cumsum(advance, axis=1) - advance
-    row, column = np.nonzero(codes >= 0)
-    energy = np.bincount(row, energies.glyphs(codes[row, column], pens[row, column]), minlength=len(units)).astype(
-        np.float64
-    )
+    pens = np.cumsum(advance, axis=1) - advance
+    unit, column = np.nonzero(codes >= 0)
+    pairs = np.full((len(codes), 0), -1)
     if codes.shape[1] > 1:
         pairs = np.where(codes[:, 1:] >= 0, templates.overlaps.number[codes[:, :-1], codes[:, 1:]], -1)
-        row, column = np.nonzero(pairs >= 0)
-        added = energies.of_overlaps(pairs[row, column].astype(np.intp), pens[row, column + 1])
-        energy += np.bincount(row, added, minlength=len(units))
+    pair_unit, first = np.nonzero(pairs >= 0)
+    return _UnitsOfWidth(
+        unit=unit,
+        code=codes[unit, column],
+        pen=pens[unit, column],
+        pair_unit=pair_unit,
+        pair=pairs[pair_unit, first].astype(np.intp),
+        pair_pen=pens[pair_unit, first + 1],
+    )
+
+
+def _unit_energies(templates: Templates, energies: Energies, width: int, pen: int) -> Doubles:
+    """Energies of the units of a width at one pen position, with the overlaps of their characters, shape (units,)."""
+    count, placed = len(templates.units_of_width(width)), _units_of_width(templates, width)
+    own = energies.glyphs(placed.code, pen + placed.pen)
+    energy: Doubles = np.bincount(placed.unit, own, minlength=count).astype(np.float64)
+    if len(placed.pair):
+        added = energies.of_overlaps(placed.pair, pen + placed.pair_pen)
+        energy += np.bincount(placed.pair_unit, added, minlength=count)
     return energy
 
 
