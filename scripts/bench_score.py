@@ -2,6 +2,7 @@
 
     python scripts/bench_score.py [--data ../shared/data/wiki] [--items 250] [--stream 100000]
     python scripts/bench_score.py --only-whole --test-set 50000
+    python scripts/bench_score.py --vlmevalkit VLMEvalKit/vlmeval/dataset/vcr.py  # also needs nltk, rouge-score
 
 The yardstick is the plain loop that the published code runs: difflib's ratio over the n-grams of the output that share
 a token with the span. Both sides read the same real spans and the same noisy outputs of 10 to 120 tokens; the scorer
@@ -14,6 +15,7 @@ tokenizer, as it is, for the texts and offsets of the tokens of each output. For
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import random
@@ -24,7 +26,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
 
 from vcrgen.scorer import ScoreOptions, Scorer, Session, make_scorer
 from vcrgen.text.languages import LANGUAGES
@@ -43,7 +49,10 @@ def main() -> None:
     )
     parser.add_argument("--stream", type=int, default=100_000, help="lines of the long file; 1000000 takes minutes")
     parser.add_argument("--only-whole", action="store_true", help="measure the whole run, and nothing else")
+    parser.add_argument("--vlmevalkit", type=Path, help="compare with the functions of this file, and do nothing else")
     args = parser.parse_args()
+    if args.vlmevalkit:
+        return beside_vlmevalkit(args.vlmevalkit, read_answers(args.data / "answers_en.jsonl"), args.items)
     figures = []
     for lang in ("en", "zh"):
         answers = read_answers(args.data / f"answers_{lang}.jsonl")
@@ -55,6 +64,7 @@ def main() -> None:
     *seconds, spans = (sum(column) for column in zip(*figures, strict=True))
     report("en and zh, matching alone", seconds, spans)
     adversarial()
+    single_characters()
     streaming(read_answers(args.data / "answers_en.jsonl"), args.stream)
 
 
@@ -152,6 +162,53 @@ def report(head: str, seconds: list[float], spans: float) -> None:
     )
 
 
+def beside_vlmevalkit(file: Path, answers: list[tuple[str, ...]], count: int) -> None:
+    """Processor time of an output: in VLMEvalKit's own function, and of all that we make of it, with its tokens."""
+    items = noisy_outputs(answers, "en", count)
+    wrapped = [(spans, f"The covered texts are:\n“{output}”<|im_end|>") for spans, output in items]
+    theirs, progress = vlmevalkits_function(file), SimpleQueue[int]()
+    published, ours = (make_scorer("en", protocol=name, segmenter="builtin") for name in ("vlmevalkit", "vcrgen"))
+    named: dict[str, Callable[[], object]] = {
+        "VLMEvalKit": lambda: [theirs("0", output, list(spans), "en", progress) for spans, output in items],
+        published.protocol.name: lambda: [published(*item) for item in items],
+        ours.protocol.name: lambda: [ours(*item) for item in items],
+        "wrapped outputs": lambda: [ours(*item) for item in wrapped],
+    }
+    print(f"{count} outputs, {sum(len(spans) for spans, _ in items)} spans: milliseconds of the processor an output")
+    for name, work in named.items():
+        seconds = []
+        for _ in range(5):
+            start = time.process_time()
+            work()
+            seconds.append(time.process_time() - start)
+        print(f"  {name:<16} {1000 * min(seconds) / count:.3f}")
+
+
+def vlmevalkits_function(file: Path) -> Callable[..., object]:
+    """``process_match_single_new`` of a checkout's file, with a blank pipeline of spaCy in place of a trained one.
+
+    Of the file only functions are run: the rest asks for its package and for models that no registry has.
+    """
+    import spacy
+    from rouge_score.rouge_scorer import RougeScorer
+
+    class Rouge:
+        @staticmethod
+        def compute(
+            predictions: list[str], references: list[str], tokenizer: Callable[[str], list[str]], rouge_types: list[str]
+        ) -> dict[str, float]:
+            scorer = RougeScorer(rouge_types, tokenizer=SimpleNamespace(tokenize=tokenizer))
+            scores = scorer.score(references[0], predictions[0])
+            return {name: score.fmeasure for name, score in scores.items()}
+
+    tree = ast.parse(file.read_text("utf-8"))
+    tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    module: dict[str, Any] = {"partial": partial, "rouge": Rouge, "nlp": {"en": spacy.blank("en")}}
+    exec(compile(tree, str(file), "exec"), module)  # noqa: S102 - of a checkout that the user names
+    function: Callable[..., object] = module["process_match_single_new"]
+    return function
+
+
 def whole_test_set(lang: str, answers: list[tuple[str, ...]], count: int) -> None:
     """From files to intervals, with and without a file of every span, against tokenising the same outputs alone."""
     from vcrgen.scorer.evidence import write_evidence
@@ -235,6 +292,23 @@ def adversarial() -> None:
             half, whole = (measure(scorer, span, unit, size) for size in (500_000, 1_000_000))
             cut = "512 tokens" if limit is None else "all tokens"
             print(f"  {name:<18} {scorer.protocol.name:<14} {cut}: {half:6.2f} {whole:6.2f}")
+
+
+def single_characters() -> None:
+    """100,000 times one character, in times of as many characters of words: the slowest characters."""
+    words = "one two three four five " * 4167
+    characters = [*map(chr, range(1, 0x250)), *map(chr, range(0x2010, 0x2070)), *"中あ가ا،؟。、🙂①◁「﷽ﬁ"]
+    scorer = make_scorer("en")
+
+    def seconds(text: str) -> float:
+        start = time.process_time()
+        scorer(("a b c d e",), text[:100_000])
+        return time.process_time() - start
+
+    yardstick = min(seconds(words) for _ in range(5))
+    slowest = sorted(((min(seconds(c * 100_000) for _ in range(2)), c) for c in characters), reverse=True)[:5]
+    named = ", ".join(f"U+{ord(c):04X} {1000 * second:.0f} ms ({second / yardstick:.0f})" for second, c in slowest)
+    print(f"100,000 characters of words: {1000 * yardstick:.1f} ms; of one character, the slowest: {named}")
 
 
 def measure(scorer: Scorer, span: str, unit: str, size: int) -> float:

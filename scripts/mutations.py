@@ -1434,6 +1434,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/scorer/test_predictions.py",
     ),
     M(
+        "text",
+        "a suffix is the last mark of a run of dots",
+        "if match is None or match.start() > start:",
+        "if match is None or match.start() >= start:",
+        "tests/text/test_space_delimited.py",
+    ),
+    M(
         "scorer",
         "scores that lack outputs are a success",
         "if not allow_missing and (sentences := list(missing_sentences(results))):",

@@ -243,3 +243,9 @@ def test_the_span_itself_is_a_perfect_output(words: list[str]) -> None:
     span = " ".join(words)
     for protocol in ("paper", "vlmevalkit"):
         assert match_span(span, span, protocol=protocol).scores[:2] == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("character", [" ", "\t", "\n", "'", "<", "[", "*", "`", "\u200b", "◁", "…"])
+def test_a_long_run_of_one_character_is_read_in_linear_time(character: str) -> None:
+    """A run of spaces took minutes, one of quotes a second: nobody waits for this test if it does not."""
+    assert match_span("a b c d e", character * 100_000).exact is False

@@ -74,6 +74,15 @@ def test_the_tokens_are_spacys_in_any_text(lang_and_text: tuple[str, str]) -> No
     assert not text or is_spacys(lang, text)
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_tokens_are_spacys_in_long_runs(lang: str) -> None:
+    """Suffixes are looked for near the end only, where all begin but runs of dots."""
+    units = ["'", "’", ".", "..", "…", "$", "5kg", "km²", "°F.", "'s", "a.", ")%", "€", "🙂", "x", "(", "5.", "’S"]
+    for unit in units:
+        for text in (unit * 40, f"word{unit * 23}", f"{unit * 31}end.", f"{'.' * 40}{unit}", f"a {unit * 60} b"):
+            assert is_spacys(lang, text), text
+
+
 def test_vietnamese_needs_no_further_package() -> None:
     tokenizer = WordTokenizer(lambda: spacy.blank("vi", config=BY_RULES))
     assert tokenizer("Chợ Bến Thành, đẹp!")[0] == ["Chợ", "Bến", "Thành", ",", "đẹp", "!"]

@@ -21,7 +21,7 @@ _MARK = re.compile(
     r"^[^\S\n]*(?:[-\u2013\u2014*+•·▪‣◦●○]|\(?\d{1,3}[.)、:\uff0e\uff09](?!\d)|\d{1,3}\s[-\u2013]\s|[①-⑳])[^\S\n]*",
     re.MULTILINE,
 )
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"[^\n]+")
 _LEAD_IN = re.compile(r"[^\n\"]{1,300}?[:\uff1a](?!\d)")
 _QUOTED = re.compile(r'"([^"\n]+)"|(?<!\w)\'([^\n\']+(?:\'\w[^\n\']*)*)\'(?!\w)|「([^「」\n]+)」|『([^『』\n]+)』')
 _SEPARATORS = (re.compile(r"[;\uff1b|]"), re.compile(r"\s/\s"), re.compile(r"[,、\uff0c]"))
@@ -44,13 +44,13 @@ def list_answers(cleaned: Cleaned, count: int) -> Listed:
         cleaned: What the reader of outputs left.
         count: Spans of the image.
     """
-    marks = list(_MARK.finditer(cleaned.text))
-    text = without_list_marks(cleaned)
+    marks = _list_marks(cleaned.text)
+    text = cleaned.edited(marks, WRAPPERS)
     removed, marked = 0, set[int]()  # where a line begins that had a mark, in the text without marks
     for mark in marks:
-        marked.add(mark.start() - removed)
-        removed += mark.end() - mark.start()
-    lines = [line.span() for line in _LINE.finditer(text.text)]
+        marked.add(mark.start - removed)
+        removed += mark.end - mark.start
+    lines = [line.span() for line in _LINE.finditer(text.text) if not line[0].isspace()]
     contents = [place for line in lines if (place := _behind_lead_in(text.text, line)) is not None]
     start = contents[0][0] if contents and _has_lead_in(text.text, lines) else 0
     return Listed(text, tuple(_answers(text.text, lines, contents, marked, count)), start)
@@ -58,14 +58,25 @@ def list_answers(cleaned: Cleaned, count: int) -> Listed:
 
 def without_list_marks(cleaned: Cleaned) -> Cleaned:
     """The text without the numbers and bullets that begin its lines."""
-    return cleaned.edited((Edit(*mark.span()) for mark in _MARK.finditer(cleaned.text)), WRAPPERS)
+    return cleaned.edited(_list_marks(cleaned.text), WRAPPERS)
+
+
+def _list_marks(text: str) -> list[Edit]:
+    """The edits that take out the marks of lines, each looked for where a line begins."""
+    marks, end = list[Edit](), 0
+    for line in _LINE.finditer(text):
+        if line.start() >= end and (mark := _MARK.match(text, line.start())):
+            marks.append(Edit(*mark.span()))
+            end = mark.end()
+    return marks
 
 
 def _answers(
     text: str, lines: Sequence[Place], contents: Sequence[Place], marked: set[int], count: int
 ) -> Sequence[Place]:
     """The answers by the first form that has as many of them as there are spans."""
-    quoted = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
+    has_quotes = any(mark in text for mark in "\"'「『")
+    quoted = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)] if has_quotes else []
     if len(quoted) == count:
         return quoted
     items = [_behind_lead_in(text, line) or line for line in lines if line[0] in marked]

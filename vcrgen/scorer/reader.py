@@ -51,6 +51,7 @@ FAMILIES = (
     ),
     Family(r"\A(?:analysis|commentary)(?=[\s\S]*?assistantfinal)", "assistantfinal", prompted=False),
 )
+_BARE_CHANNEL = re.compile("analysis|commentary", re.IGNORECASE)  # that begins an output
 _END = re.compile(
     r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id|END_OF_TURN_TOKEN|END_RESPONSE|eot|call|endofturn"
     r"|user_end|assistant_end|separator)\|>|</s>|<(?:end_of_turn|turn\|)>|<eos>|<(?:｜|\|)end(?:▁|_)of(?:▁|_)sentence(?:｜|\|)>"
@@ -71,15 +72,15 @@ _TAGS = "answer|final_answer|text|response|output|result|solution|conclusion"
 _TAG = re.compile(rf"<(/?)({_TAGS})>|<\|(begin|end)_of_box\|>", re.IGNORECASE)  # the box is of GLM-4.5V
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|textrm|mbox)\s*\{([^{}\n]*)\}")
-_FENCED = re.compile(r"```[^\S\n]*\w*[^\S\n]*\n?(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```[^\S\n]*+\w*+[^\S\n]*+\n?+(.*?)```", re.DOTALL)
 _LAST_OBJECT = re.compile(r"\{[^{}]*\}\s*\Z")
 _MARKUP = re.compile(
-    r"```\w*\n?|`|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|</?(?:b|i|u|em|strong|mark|code|p|li|ul|ol|span|div)>|<br ?/?>",
+    r"(?:```\w*+\n?+|`)+|\*{2,}|\*(?=\S)|(?<=\S)\*|</?(?:b|i|u|em|strong|mark|code|p|li|ul|ol|span|div)>|<br ?/?>",
     re.IGNORECASE,
 )
 # Whoever reads a drawn text cannot tell these from nothing, or from the plain character that comes in their place.
 _UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]+"
 )
 # A line end or a tab that was written as two characters, and no command of LaTeX.
 _WRITTEN = re.compile(
@@ -93,6 +94,10 @@ _PLAIN = str.maketrans(
         "\u2011": "-",
     }
 )
+# Which is known sooner than that none of many patterns matches: every tag and token above has such a place.
+_TAG_START = re.compile(r"<(?=[\w/|｜\[])|\[(?=[\w/])|◁(?=[\w/])")
+_MARKUP_START = re.compile(r"[`*]|<[a-z/]", re.IGNORECASE)
+_SAME_LETTERS = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 # What no output holds that the steps leave as it is.
 _PLAIN_OUTPUT = re.compile(r"[\w\s.,;:!?()\-\"'/%&+=]*\Z", re.ASCII)
 
@@ -126,11 +131,12 @@ def plain_characters(cleaned: Cleaned) -> Cleaned:
     if cleaned.text.isascii() and "\\" not in cleaned.text:
         return cleaned
     edits = [Edit(*unseen.span()) for unseen in _UNSEEN.finditer(cleaned.text)]
-    edits += [Edit(*mark.span(), "\n" if mark[0] == "\\n" else " ") for mark in _WRITTEN.finditer(cleaned.text)]
+    if "\\" in cleaned.text:
+        edits += [Edit(*mark.span(), "\n" if mark[0] == "\\n" else " ") for mark in _WRITTEN.finditer(cleaned.text)]
     cleaned = cleaned.edited(sorted(edits), CHARACTERS)
-    text = cleaned.text.translate(_PLAIN)
-    if text == cleaned.text:
+    if not _SAME_LETTERS.search(cleaned.text):
         return cleaned
+    text = cleaned.text.translate(_PLAIN)
     steps = cleaned.steps if CHARACTERS in cleaned.steps else (*cleaned.steps, CHARACTERS)
     return cleaned._replace(text=text, steps=steps)
 
@@ -148,7 +154,8 @@ def _without_thinking(cleaned: Cleaned, more: tuple[str, str] | None) -> Cleaned
 
     def tags() -> Iterator[tuple[tuple[int, int], bool]]:
         family = 0
-        for tag in pattern.finditer(cleaned.text):
+        has_other_tags = more is not None or _BARE_CHANNEL.match(cleaned.text)
+        for tag in pattern.finditer(cleaned.text) if has_other_tags else _tags_in(cleaned.text, pattern):
             group = tag.lastindex or 0
             opens = group % 2 == 1
             number = (group + 1) // 2
@@ -160,9 +167,20 @@ def _without_thinking(cleaned: Cleaned, more: tuple[str, str] | None) -> Cleaned
     return cleaned.edited(thinking_blocks(tags()), THINKING)
 
 
+def _tags_in(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """The matches of a pattern that begin where a tag can, which are found sooner than by trying every place."""
+    end = 0
+    for place in _TAG_START.finditer(text):
+        if place.start() >= end and (tag := pattern.match(text, place.start())):
+            yield tag
+            end = tag.end()
+
+
 def _one_turn(cleaned: Cleaned) -> Cleaned:
     """The first turn that has text, without the tokens around it."""
     edits, text = list[Edit](), cleaned.text
+    if not _TAG_START.search(text):
+        return cleaned
     position = 0
     tokens = sorted([*_BEGIN.finditer(text), *_END.finditer(text)], key=lambda token: token.start())
     for token in tokens:
@@ -196,9 +214,11 @@ def _unwrapped(cleaned: Cleaned, unbox: bool) -> Cleaned:
         if inner is cleaned:
             break
         cleaned = inner
-    cleaned = cleaned.edited(
-        (Edit(*command.span(), command[1]) for command in _COMMAND.finditer(cleaned.text)), WRAPPERS
-    )
+    if "\\" in cleaned.text:
+        commands = _COMMAND.finditer(cleaned.text)
+        cleaned = cleaned.edited((Edit(*command.span(), command[1]) for command in commands), WRAPPERS)
+    if not _MARKUP_START.search(cleaned.text):
+        return cleaned
     marks = _MARKUP.finditer(cleaned.text)
     return cleaned.edited((Edit(*mark.span(), "\n" if mark[0][1:3] == "br" else "") for mark in marks), WRAPPERS)
 
@@ -232,6 +252,8 @@ def _only(cleaned: Cleaned, places: list[tuple[int, int]]) -> Cleaned:
 def _tagged(text: str) -> Iterator[tuple[int, int]]:
     """The contents of tags that say "answer"; an unclosed one, as of an output that was stopped, reaches to the end."""
     opened, start = "", 0
+    if not _TAG_START.search(text):
+        return
     for tag in _TAG.finditer(text):
         name = (tag[2] or "box").lower()
         opens = tag[3].lower() == "begin" if tag[3] else not tag[1]
@@ -262,7 +284,7 @@ def _json_places(text: str) -> Iterator[tuple[int, int]]:
     if stripped[:1] in ("{", "["):
         start = text.index(stripped[0])
         yield start, start + len(stripped)
-    for fenced in _FENCED.finditer(text):
+    for fenced in _FENCED.finditer(text) if "```" in text else ():
         if fenced[1].lstrip()[:1] in ("{", "["):
             yield fenced.span(1)
     if "{" in text and (last := _LAST_OBJECT.search(text, text.rindex("{"))):

@@ -68,6 +68,8 @@ class Segmenter:
         texts: list[str] = []
         starts: list[int] = []
         for offset, piece in self._pieces(text):
+            if not spaces and piece.isspace():  # which spaCy makes long tokens of
+                continue
             tokens, at = self.tokenize(piece)
             if not spaces and any(map(str.isspace, tokens)):
                 at = [start for token, start in zip(tokens, at, strict=True) if not token.isspace()]

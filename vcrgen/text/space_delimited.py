@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # spaCy keeps every string; beyond this number a new tokenizer is made, so that the memory of a stream stays flat.
 MAX_STRINGS = 200_000
+LONGEST_SUFFIX = 16  # characters; spaCy's have five at most, but for a run of dots
 MAX_CACHED_LENGTH = 50  # characters of a cached piece; longer ones hardly repeat
 
 # Of blank pipelines: spaCy's tokenizer by rules, as its own one of some languages needs a package, such as Pyvi.
@@ -61,7 +62,8 @@ class WordTokenizer:
 
     def _renew(self) -> None:
         nlp = self._make()
-        self._tokenizer: Any = nlp.tokenizer
+        self._tokenizer = cast("Any", nlp.tokenizer)
+        self._tokenizer.suffix_search = _near_the_end(self._tokenizer.suffix_search)
         self._strings = nlp.vocab.strings
         self._most = len(self._strings) + MAX_STRINGS
         self._pieces = _Pieces(self._tokenizer)
@@ -71,6 +73,8 @@ class WordTokenizer:
         if len(self._strings) > self._most:
             self._renew()
         texts = text.split(" ")
+        if len(texts) == 1 and len(text) > MAX_CACHED_LENGTH:  # it has no neighbours
+            return texts_and_starts(self._tokenizer(text))
         kinds = bytes(map(self._pieces.__getitem__, texts))
         if _NOT_APART.search(kinds):
             return texts_and_starts(self._tokenizer(text))
@@ -114,6 +118,23 @@ class _Pieces(dict[str, int]):
     def cut(self, piece: str) -> Cut:
         """Tokens and starts of a piece, as if it were a whole text; kept for pieces of several tokens."""
         return self._cuts.get(piece) or texts_and_starts(self._tokenizer(piece))
+
+
+def _near_the_end(search: Callable[..., re.Match[str] | None]) -> Callable[[str], re.Match[str] | None]:
+    """SpaCy's search for a suffix, without its tries at places that no suffix begins at.
+
+    A run of a mark loses one mark after another, and the search would try every place of what is left each time.
+    """
+
+    def find(text: str) -> re.Match[str] | None:
+        start = len(text) - LONGEST_SUFFIX
+        if start > 0:
+            match = search(text, start)
+            if match is None or match.start() > start:
+                return match  # a longer run of dots would match from the first of these places on
+        return search(text)
+
+    return find
 
 
 def _without_special_cases(tokenizer: Any) -> Any:
