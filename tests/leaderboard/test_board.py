@@ -31,6 +31,7 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
         spans=first.spans,
         modes=("easy", "hard"),
         signature=first.signature,
+        lifecycle=records.SetLifecycle(private=True),
         white_rows=True,
     )
     assert second == records.TestSet(

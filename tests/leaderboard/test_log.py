@@ -1,17 +1,15 @@
 """The log: lines are added and never changed, and a change shows."""
 
 import json
-import shutil
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy import Engine, text, update
+from sqlalchemy import Connection, Engine, text, update
 from sqlalchemy.exc import DBAPIError
 
 from tests.leaderboard.common import Place
@@ -24,7 +22,7 @@ from vcrgen.leaderboard.export import export_site
 from vcrgen.leaderboard.page_records import PixelScore
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store import log, results, teams
-from vcrgen.leaderboard.store.engine import SQLITE_FILE, open_engine
+from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import (
     check_board,
     check_head,
@@ -40,7 +38,7 @@ from vcrgen.leaderboard.store.schema import events, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.state import DERIVED
 from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
-from vcrgen.web.database.engine import reading, writing
+from vcrgen.report.published.results import ReportedResult
 
 
 def write(board: Board, count: int) -> None:
@@ -178,7 +176,7 @@ def full_board(
 ) -> Iterator[Path]:
     """The folder of a board with rows in every table."""
     folder = tmp_path_factory.mktemp("full") / "board"
-    board = board_in(folder, with_reported=True)
+    board = board_in(folder)
     for model, value in (("A", 0.5), ("B", 0.75)):
         place(board, model, {("easy", "stacked"): [value, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
     place(board, "C", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
@@ -194,6 +192,8 @@ def full_board(
         results.put_human(connection, "public", study)
         pixels = PixelScore(mode="easy", images=4, spans=9, unread=0, exact=0.5, low=0.25, high=0.75, bits=3.0)
         results.put_pixels(connection, "public", public.data, [pixels])
+        row = ReportedResult(source="P", language="en", mode="easy", view=View.TEI, model="Q", exact=0.5)
+        results.add_reported(connection, [row])
         record(connection, actor="a test", what="filled", subject="board", facts={})
     board.engine.dispose()
     yield folder
@@ -227,56 +227,66 @@ SHOWN = [
 ]
 
 
-def open_copy(folder: Path, copy: Path, *statements: tuple[str, Sequence[Any]]) -> Engine:
-    """The database of a copy, after statements of somebody who can do anything to it."""
-    shutil.copyfile(folder / SQLITE_FILE, copy / SQLITE_FILE)
-    with closing(sqlite3.connect(copy / SQLITE_FILE)) as connection:
+@pytest.fixture(scope="module")
+def full_engine(full_board: Path) -> Iterator[Engine]:
+    engine = open_engine(full_board, "")
+    yield engine
+    engine.dispose()
+
+
+@contextmanager
+def edited(engine: Engine, statement: str = "", values: Sequence[Any] = ()) -> Iterator[Connection]:
+    """The database after a statement of somebody who can do anything to it; nothing of it stays."""
+    with engine.connect() as connection, connection.begin() as transaction:
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
         for trigger in ("UPDATE", "DELETE"):
-            connection.execute(f"DROP TRIGGER events_stay_{trigger}")
-        for statement, values in statements:
-            assert connection.execute(statement, values).rowcount == 1
-        connection.commit()
-    return open_engine(copy, "")
+            connection.exec_driver_sql(f"DROP TRIGGER events_stay_{trigger}")
+        if statement:
+            assert connection.exec_driver_sql(statement, tuple(values)).rowcount == 1
+        yield connection
+        transaction.rollback()
+
+
+def last_row(engine: Engine, table: sa.Table, *names: str) -> list[Any]:
+    """Number and values of the last row of a table, as SQLite stores them."""
+    listing = ", ".join(f'"{name}"' for name in names)
+    with engine.connect() as connection:
+        return list(connection.exec_driver_sql(f"SELECT rowid, {listing} FROM {table} ORDER BY rowid DESC").first())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("column", SHOWN)
-def test_no_column_can_be_changed_unseen(column: sa.Column[Any], full_board: Path, tmp_path: Path) -> None:
+def test_no_column_can_be_changed_unseen(column: sa.Column[Any], full_engine: Engine) -> None:
     """Whatever a page shows: an edit of any column is noticed, also after the next change of the board."""
-    table = column.table.name
-    with closing(sqlite3.connect(full_board / SQLITE_FILE)) as connection:
-        last, value = connection.execute(f'SELECT rowid, "{column.name}" FROM {table} ORDER BY rowid DESC').fetchone()
-    change = (f'UPDATE {table} SET "{column.name}" = ? WHERE rowid = ?', (other_value(column, value), last))
-    engine = open_copy(full_board, tmp_path, change)
-    try:
-        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+    row, value = last_row(full_engine, column.table, column.name)
+    change = f'UPDATE {column.table} SET "{column.name}" = ? WHERE rowid = ?'
+    with edited(full_engine, change, (other_value(column, value), row)) as connection:
+        with pytest.raises(LeaderboardError, match="the log"):
             check_board(connection)
-        with writing(engine) as connection:
-            note_foreign_change(connection)
-            record(connection, actor="worker", what="scored", subject="x", facts={})
-        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+        note_foreign_change(connection)
+        record(connection, actor="worker", what="scored", subject="x", facts={})
+        with pytest.raises(LeaderboardError, match="the log"):
             check_board(connection)
             check_unchanged(read_log(connection))
-    finally:
-        engine.dispose()
 
 
 @pytest.mark.parametrize(
     "table", [table for table in metadata.sorted_tables if table not in (events, *DERIVED)], ids=str
 )
-def test_no_row_can_be_removed_or_added_unseen(table: sa.Table, full_board: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(full_board / SQLITE_FILE)) as connection:
-        names = [column.name for column in table.columns]
-        listing = ", ".join(f'"{name}"' for name in names)
-        rowid, *row = connection.execute(f"SELECT rowid, {listing} FROM {table} ORDER BY rowid DESC").fetchone()
-    values = dict(zip(names, row, strict=True))
-    key = list(table.primary_key.columns)[-1]
+def test_no_row_can_be_removed_or_added_unseen(table: sa.Table, full_engine: Engine) -> None:
+    names = [column.name for column in table.columns]
+    row, *stored = last_row(full_engine, table, *names)
+    values, key = dict(zip(names, stored, strict=True)), list(table.primary_key.columns)[-1]
     values[key.name] = other_value(key, values[key.name])
-    added = f"INSERT INTO {table} ({listing}) VALUES ({', '.join('?' * len(names))})"
-    for statement in ((added, list(values.values())), (f"DELETE FROM {table} WHERE rowid = ?", (rowid,))):
-        engine = open_copy(full_board, tmp_path, statement)
-        with reading(engine) as connection, pytest.raises(LeaderboardError, match="the log"):
+    listing, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+    for statement, parameters in (
+        (f"INSERT INTO {table} ({listing}) VALUES ({marks})", list(values.values())),
+        (f"DELETE FROM {table} WHERE rowid = ?", [row]),
+    ):
+        with (
+            edited(full_engine, statement, parameters) as connection,
+            pytest.raises(LeaderboardError, match="the log"),
+        ):
             check_board(connection)
-        engine.dispose()
 
 
 def test_what_the_log_does_not_tell_of_is_on_no_page(full_board: Path, tmp_path: Path) -> None:
@@ -308,10 +318,9 @@ def test_pages_and_backups_print_the_head(full_board: Path, tmp_path: Path) -> N
     board.engine.dispose()
 
 
-def test_a_log_that_was_written_anew_does_not_have_the_old_head(full_board: Path, tmp_path: Path) -> None:
+def test_a_log_that_was_written_anew_does_not_have_the_old_head(full_engine: Engine) -> None:
     """Whoever computes the chain anew after an edit passes all checks but a comparison with a copy of a head."""
-    engine = open_copy(full_board, tmp_path, ("UPDATE submissions SET model = 'Best' WHERE model = 'A'", ()))
-    with writing(engine) as connection:
+    with edited(full_engine, "UPDATE submissions SET model = 'Best' WHERE model = 'A'") as connection:
         copy = log_head(connection)
         old = list(read_log(connection))
         connection.execute(sa.delete(events))
@@ -320,4 +329,3 @@ def test_a_log_that_was_written_anew_does_not_have_the_old_head(full_board: Path
         check_board(connection)
         with pytest.raises(LeaderboardError, match="written anew"):
             check_head(connection, copy)
-    engine.dispose()

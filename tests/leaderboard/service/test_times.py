@@ -51,7 +51,7 @@ def shown(desk: Desk, ids: list[str], maintainer: str, folder: Path) -> dict[str
 def maintained(make_board: Callable[..., Board]) -> Board:
     """A board whose hidden set has a ladder, with dates that somebody wrote to the second."""
     board = make_board(feedback="ladder", hidden_scores_per_day=20, approval=False)
-    want(board, changes={SET: {"opens": "2026-01-02T03:04:05", "closes": "2099-01-02T03:04:05"}})
+    want(board, changes={SET: {"opens": "2026-01-02T03:04:05", "closes": "2099-01-02T03:04:05", "private": True}})
     return board
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, case, select
 
-from vcrgen.core.files import canonical_json
 from vcrgen.data.key import FINAL
 from vcrgen.leaderboard.records import Feedback, SubmissionStatus
 from vcrgen.leaderboard.store.schema import (
@@ -25,7 +26,6 @@ from vcrgen.leaderboard.store.schema import (
     sign_flips,
     submissions,
 )
-from vcrgen.web.database.schema import AnyRow
 
 NONCE = "nonce"  # key of the random word beside the digests
 DIGITS = 32  # of each digest
@@ -41,19 +41,20 @@ _QUEUE = case(
 def state_digests(connection: Connection, nonce: str) -> Mapping[str, str]:
     """A digest of every table by its name, and the nonce, which keeps anybody from finding rows by trying."""
     queries = _queries(connection)
-    digests = {name: _digest([nonce, _lines(connection.execute(query).all())]) for name, query in queries.items()}
-    return {NONCE: nonce, **digests}
+    return {NONCE: nonce} | {
+        table.name: _digest([nonce, _rows(connection, table, query)]) for table, query in queries.items()
+    }
 
 
 def run_digest(connection: Connection, run: int) -> str:
     """The digest of all scores of a run, and of what ranks it."""
-    parts = (
-        select(*_without(runs, runs.c.digest)).where(runs.c.id == run),
-        select(*_without(cells, cells.c.ranked)).where(cells.c.run == run),
-        select(means).where(means.c.run == run),
-        select(sign_flips).where(sign_flips.c.run == run),
-    )
-    return _digest([_lines(connection.execute(query).all()) for query in parts])
+    parts = {
+        runs: select(*_without(runs, runs.c.digest)).where(runs.c.id == run),
+        cells: select(*_without(cells, cells.c.ranked)).where(cells.c.run == run),
+        means: select(means).where(means.c.run == run),
+        sign_flips: select(sign_flips).where(sign_flips.c.run == run),
+    }
+    return _digest([_rows(connection, table, query) for table, query in parts.items()])
 
 
 def changed_runs(connection: Connection) -> Iterator[int]:
@@ -70,12 +71,15 @@ def as_json_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _queries(connection: Connection) -> Mapping[str, Select[Any]]:
-    """What is digested, by the table that it is of: every column but those that this module names."""
-    queries = {table.name: select(table) for table in metadata.sorted_tables if table not in _ELSEWHERE}
-    queries[submissions.name] = select(*_without(submissions, submissions.c.status, *UNLOGGED), _QUEUE)
-    queries[runs.name] = select(runs.c.id, runs.c.digest).where(~_sealed(connection))
-    queries[cells.name] = select(*cells.primary_key.columns).where(cells.c.ranked)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True, default=as_json_value)
+
+
+def _queries(connection: Connection) -> Mapping[Table, Select[Any]]:
+    """What is digested of each table: every column but those that this module names."""
+    queries = {table: select(table) for table in metadata.sorted_tables if table not in _ELSEWHERE}
+    queries[submissions] = select(*_without(submissions, submissions.c.status, *UNLOGGED), _QUEUE)
+    queries[runs] = select(runs.c.id, runs.c.digest).where(~_sealed(connection))
+    queries[cells] = select(*cells.primary_key.columns).where(cells.c.ranked)
     return queries
 
 
@@ -96,10 +100,13 @@ def _without(table: Table, *columns: Any) -> Sequence[Any]:
     return [column for column in table.columns if column.name not in names]
 
 
-def _lines(rows: Sequence[AnyRow]) -> list[str]:
-    """Rows as sorted lines: databases sort text in different ways."""
-    return sorted(canonical_json([as_json_value(value) for value in row]) for row in rows)
+def _rows(connection: Connection, table: Table, query: Select[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a query on a table by their primary key: databases sort text in different ways."""
+    result = connection.execute(query)
+    names = list(result.keys())
+    by_key = itemgetter(*(names.index(column.name) for column in table.primary_key.columns))
+    return sorted((tuple(row) for row in result.all()), key=by_key)
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(_ENCODER.encode(value).encode()).hexdigest()[:DIGITS]
