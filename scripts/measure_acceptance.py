@@ -7,8 +7,7 @@
 For every mode, of all spans: visible ink; bits, and exact match of the template attack, both with the font and the
 place and width of each word known; draws of a cover; processor time of a pair in one process, with and without what
 is made once (calibration, lexicon, templates). Set OPENBLAS_NUM_THREADS=1 for times. An attacker who does not know
-the places of words has more bits to guess: --exact gives them, and with --lm TEXT what an n-gram model of a text adds
-to the pixels, given the transcript of the uncovered text (the simulated reader, by levels of bits).
+the places of words has more bits to guess: --exact gives them. What an n-gram model adds: scripts/measure_language.py.
 
 With --leak, of so many spans: an attacker who knows the rule and not the seed weighs every text that fits the visible
 pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates, the truth's against the others', and
@@ -34,9 +33,7 @@ from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
 from vcrgen.core.records import Item, Mode, Reject, Span
-from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.lexicon import load_lexicon
-from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
@@ -46,7 +43,6 @@ from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import WHITE
 
 FORMS = 40  # covers by which a rate of acceptance is estimated
-LEVELS = (0, 1, 2, 4, 6, 8, 12)  # bits
 RIVALS = 8  # texts that fit the visible pixels
 
 
@@ -60,9 +56,6 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="each chooses other spans of the pairs")
     parser.add_argument("--exact", type=int, default=0, metavar="SPANS", help="by the lattice, seconds a span")
-    parser.add_argument(
-        "--lm", type=Path, action="append", default=[], help="by the lattice with an n-gram model of it"
-    )
     parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
     arguments = parser.parse_args()
     lang = Path(arguments.source).stem.rpartition("_")[2]
@@ -73,7 +66,7 @@ def main() -> None:
     if arguments.leak:
         measure_leak(pipelines[0], items, arguments.leak)
     else:
-        measure(pipelines, items, started, arguments.exact, ReferenceTexts(arguments.lm) if arguments.lm else None)
+        measure(pipelines, items, started, arguments.exact)
 
 
 def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
@@ -86,9 +79,7 @@ def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
         yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
 
-def measure(
-    pipelines: Sequence[Pipeline], items: Sequence[Item], started: float, exact: int, texts: ReferenceTexts | None
-) -> None:
+def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float, exact: int) -> None:
     pipeline = pipelines[0]
     next(iter(pipeline.pairs(items[:1])))
     ready = time.process_time()
@@ -100,10 +91,7 @@ def measure(
     cost, all_cost = ((done - since) / len(items) * 1e3 for since in (ready, started))
     print(f"{cost:.1f} ms a pair; {all_cost:.1f} ms with what is made once ({ready - started:.2f} s)")
     templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon(pipeline.config.lang))
-    lang = pipeline.config.lang
-    prior = NgramPrior(texts.model(lang), templates.lexicon, texts.digest) if texts else None
     for mode in pipeline.config.modes:
-        readers: list[tuple[float, float, bool, bool]] = []
         rule, found = pipeline.style.calibrations[mode].rule, []
         lattice = []
         for pipeline, prepared, spans in planned(pipelines, items):
@@ -117,13 +105,6 @@ def measure(
                 if len(found) < exact:
                     reading = read_span(templates, cells, len(span.text.split()))
                     lattice.append((reading.bits, reading.text.split() == span.text.split()))
-                    if prior:
-                        caption = prepared.layout.caption
-                        context = Context(prior, caption[: span.start], caption[span.end :], first=True)
-                        better = read_span_in_context(templates, cells, context)
-                        readers.append(
-                            (reading.bits, better.bits, lattice[-1][1], better.text == reading_of(span, templates))
-                        )
                 texts = cell_texts(span, prepared.layout)
                 posteriors = [unit_posteriors(templates, *cell) for cell in zip(cells, texts, strict=True)]
                 separator = templates.lexicon.separator
@@ -144,23 +125,6 @@ def measure(
             print(
                 f"  first {len(lattice)} spans, places of words unknown: bits {shown(bits, 1)}, below 1 bit "
                 f"{np.mean(bits < 1):.1%}, template exact match {np.mean(right):.1%}"
-            )
-        show_readers(readers)
-
-
-def reading_of(span: Span, templates: Templates) -> str:
-    return templates.lexicon.separator.join(span.text.split() if templates.lexicon.separator else span.text)
-
-
-def show_readers(readers: Sequence[tuple[float, float, bool, bool]]) -> None:
-    """Print exact match of pixels and of pixels and language, by the bits of the pixels."""
-    for low, high in zip(LEVELS, [*LEVELS[1:], math.inf], strict=True):
-        own = [reader for reader in readers if low <= reader[0] < high]
-        if own:
-            _, bits, alone, both = map(np.array, zip(*own, strict=True))
-            print(
-                f"  {low}-{high} bits: {len(own)} spans, exact match of pixels {np.mean(alone):.1%}, of pixels and "
-                f"language {np.mean(both):.1%}, which leave {shown(bits, 1)} bits"
             )
 
 

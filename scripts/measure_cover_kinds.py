@@ -1,4 +1,4 @@
-"""Measure how differently kinds of covers act at equal ink: the table of docs/validation/covers.md.
+"""Measure how differently kinds of covers act at equal ink.
 
     python scripts/measure_cover_kinds.py ../shared/data/wiki/pairs_en.parquet stripes dropout [--ink 0.6] [--pairs 40]
 

@@ -2358,6 +2358,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "hidden",
+        "spans that text alone tells",
+        "RARER = (1.0, -math.inf)",
+        "RARER = (-math.inf,)",
+        "tests/hidden/test_forms.py",
+    ),
+    M(
+        "pixels",
+        "a covered stretch goes on over a word that is seen whole",
+        "is_covered = entropy is not None",
+        "is_covered = True",
+        "tests/pixels/test_posterior.py",
+    ),
+    M(
+        "hidden",
         "pictures of which nothing is said",
         "if not options.not_in and not options.public_pictures:",
         "if not options.not_in and not options.items:",
@@ -2581,27 +2595,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         "if not texts or between.strip():",
         "if not texts:",
         "tests/pixels/test_attack.py",
-    ),
-    M(
-        "pixels",
-        "texts of more words are less probable, so they are lost",
-        "number = len(state.units)",
-        "number = 0",
-        "tests/pixels/test_context.py",
-    ),
-    M(
-        "pixels",
-        "n-grams below the longest count as often as they occur",
-        "np.where(after > 0, after, count)",
-        "count",
-        "tests/pixels/test_ngrams.py",
-    ),
-    M(
-        "pixels",
-        "an n-gram prior does not see the words after a span",
-        "weight=state.weight + after, best=state.best + after",
-        "weight=state.weight",
-        "tests/pixels/test_context.py",
     ),
     M(
         "pixels",

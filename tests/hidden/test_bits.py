@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from vcrgen.builder.rows import read_covers
 from vcrgen.core.errors import FontError, HiddenSetError
 from vcrgen.core.records import Mode, Span
 from vcrgen.hidden import HiddenResult
-from vcrgen.hidden.measured import measured_bits
+from vcrgen.hidden.measured import measured_spans
 from vcrgen.hidden.secret import load_secret
 from vcrgen.hidden.verify import leaks, verify
 from vcrgen.models.predict.strip_attack import attack_strips
@@ -67,7 +68,13 @@ def test_every_span_leaves_the_bits_of_its_mode(by_bits: Path, answers: Answers)
 def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: Answers) -> None:
     report = json.loads((by_bits / "key/report.json").read_text())
     bits = [span["pixel_bits"] for answer in answers(by_bits) for span in answer["spans"]]
-    assert report["pixel_bits"] == {"least": min(bits), "median": round(float(np.median(bits)), 2)}
+    stretches = [span["least_stretch_bits"] for answer in answers(by_bits) for span in answer["spans"]]
+    assert report["pixel_bits"] == {
+        "least": min(bits),
+        "p10": round(float(np.percentile(bits, 10)), 2),
+        "median": round(float(np.median(bits)), 2),
+        "least_stretch": min(stretches),
+    }
     assert set(report["visible_ink"]) == {"bits-4", "bits-8"}
     assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False)[0]))
     signature = json.loads((by_bits / "key/key.json").read_text())["signature"]
@@ -79,33 +86,42 @@ def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: An
 def test_the_bits_are_measured_anew_in_the_public_pixels(by_bits: Path, answers: Answers) -> None:
     """Without the builder: fewer bits than a cover promises, and ink that stands outside of a cover, are found."""
     (check,) = (check for check in verify(by_bits) if "promise" in check.name)
-    least = min(span["pixel_bits"] for answer in answers(by_bits) for span in answer["spans"])
-    assert check.ok and check.detail.endswith(f"the least {least:.1f} bits")
+    spans = [span for answer in answers(by_bits) for span in answer["spans"]]
+    least, of_stretch = (min(span[name] for span in spans) for name in ("pixel_bits", "least_stretch_bits"))
+    assert check.ok and f"bits of {len(spans)} spans: least {least:.1f}, median" in check.detail
+    assert check.detail.endswith(f"covered stretches {of_stretch:.1f}")
     for answer in answers(by_bits):
         image = Image.open(by_bits / "public/stacked_image" / f"{answer['question_id']}.png").convert("L")
         strip = np.asarray(image)[answer["strip_y"] : answer["strip_y"] + answer["strip_height"]]
-        bits = list(measured_bits(answer, strip, "en"))
-        assert bits == pytest.approx([span["pixel_bits"] for span in answer["spans"]], abs=0.006)
+        measured = list(measured_spans(answer, strip, "en"))
+        for span, told in zip(measured, answer["spans"], strict=True):
+            assert span.bits == pytest.approx(told["pixel_bits"], abs=0.006)
+            assert sum(span.stretches) == pytest.approx(span.bits)
+            assert min(span.stretches) == pytest.approx(told["least_stretch_bits"], abs=0.006)
+            assert f"{span.before}{''.join(span.texts)}{span.after}".replace(" ", "") in answer["drawn"].replace(
+                " ", ""
+            )
         box = next(read_covers(answer["spans"][0])).box
         shown = strip.copy()
         shown[min(box.y1, len(strip) - 1), box.x0] ^= 255
         with pytest.raises(HiddenSetError, match="not the text of the key"):
-            list(measured_bits(answer, shown, "en"))
+            list(measured_spans(answer, shown, "en"))
         missing = answer | {"font": "no-such-face"}
         with pytest.raises(FontError):
-            list(measured_bits(missing, strip, "en"))
+            list(measured_spans(missing, strip, "en"))
 
 
 def test_a_cover_that_leaves_less_than_it_promises_fails(by_bits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules[verify.__module__]
-    monkeypatch.setattr(module, "measured_bits", lambda item, *_: (3.9 for _ in item["spans"]))
+    few = SimpleNamespace(bits=3.9, stretches=[3.9])
+    monkeypatch.setattr(module, "measured_spans", lambda item, *_: (few for _ in item["spans"]))
     (failed,) = leaks(verify(by_bits))
     assert "leaves 3.9 bits, and its cover promises" in failed.detail and "measured" not in failed.detail
 
     def no_font(*_: object) -> None:
         raise FontError("The font x is not on this machine.")
 
-    monkeypatch.setattr(module, "measured_bits", no_font)
+    monkeypatch.setattr(module, "measured_spans", no_font)
     assert [check.detail for check in verify(by_bits) if "promise" in check.name and check.ok is None]
 
 
@@ -118,7 +134,11 @@ def test_white_rows_are_said_to_be_settled(
     assert code == 0 and "the visible pixels settle every span" in err, said
     total = json.loads((out / "key/report.json").read_text())["spans"]
     code, said, err = run("hidden", "verify", out, "--secret-file", secret_file)
-    assert code == 0 and f"restores {total} of {total} spans (100%)" in " ".join(said.split()) and "give these" in err
+    assert (
+        code == 0
+        and f"restores {total} of {total} {'span' if total == 1 else 'spans'} (100%)" in " ".join(said.split())
+        and "give these" in err
+    )
     code, said, err = run("hidden", "verify", by_bits, "--strips", 1, "--secret-file", secret_file)
     assert code == 0 and "Template baseline on 1 strip" in said and "give these" not in err
     assert "Template baseline" not in run("hidden", "verify", by_bits, "--strips", "0")[1]

@@ -14,8 +14,9 @@ from PIL import Image
 from tests.making import encoded, two_coloured
 from vcrgen.builder.options import load_build_config
 from vcrgen.core.records import Item, Reject, Span
-from vcrgen.hidden.forms import MAX_RATIO, MIN_LETTER_INK, FormBuilder, FormItem, PlannedItem
+from vcrgen.hidden.forms import MAX_RATIO, MIN_LETTER_INK, RARER, FormBuilder, FormItem, PlannedItem
 from vcrgen.hidden.secret import Secret
+from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.samples import SamplePair, sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
@@ -114,6 +115,18 @@ def forms_of(
             return planned
         plans.append(planned)
     return [maker.draw(planned, form, before, "00" * 32) for form, planned in enumerate(plans)]
+
+
+def test_spans_of_rare_words_are_taken_where_there_are_some() -> None:
+    """Frequent words tell a span without the picture."""
+    lexicon, builder = load_lexicon("en"), maker(cover="rows")
+    rarities: list[list[float]] = []
+    for index in range(8):
+        planned = builder.plan(item(index), index)
+        if not isinstance(planned, Reject):
+            rarities.append([lexicon.bits_a_unit(span.text) - lexicon.mean_bits for span in planned.covers])
+    assert all(len({rarity >= RARER[0] for rarity in spans}) == 1 for spans in rarities)  # never some of them
+    assert 2 * sum(spans[0] >= RARER[0] for spans in rarities) >= len(rarities) >= 6
 
 
 def item(index: int, **changes: Any) -> Item:

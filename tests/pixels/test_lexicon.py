@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vcrgen.core.errors import ConfigError
-from vcrgen.pixels.lexicon import FORMS, Lexicon, load_lexicon
+from vcrgen.pixels.lexicon import FORMS, Lexicon, load_lexicon, make_lexicon
 
 
 def prior(lexicon: Lexicon) -> dict[str, float]:
@@ -21,6 +21,14 @@ def test_words_have_three_forms(tmp_path: Path) -> None:
     assert set(words) == {"the", "The", "THE", "be-bop's", "Be-bop's", "BE-BOP'S", "naïve", "Naïve", "NAÏVE"}
     assert words["the"] == pytest.approx(0.6 * FORMS["lower"]) and words["NAÏVE"] == pytest.approx(0.2 * FORMS["upper"])
     assert math.fsum(words.values()) == pytest.approx(1) and lexicon.separator == " "
+
+
+def test_the_bits_of_words_by_their_frequencies() -> None:
+    lexicon = make_lexicon("toy", "en", {"a": 1, "b": 1, "c": 2}, " ")
+    assert lexicon.mean_bits == pytest.approx(1.5)
+    assert lexicon.bits_a_unit("a c") == pytest.approx(1.5) and lexicon.bits_a_unit("c") == pytest.approx(1)
+    assert lexicon.bits_a_unit("other") == pytest.approx(2)  # as rare as the rarest
+    assert make_lexicon("toy", "zh", {"水": 3, "山": 1}, "").bits_a_unit("水 水") == pytest.approx(math.log2(4 / 3))
 
 
 def test_the_most_frequent_words_are_kept() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vcrgen.core.records import Span
 from vcrgen.pixels import posterior
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
-from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, visible_cell
+from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, stretch_bits, visible_cell
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
@@ -177,6 +177,20 @@ def test_known_places_leave_the_entropy_of_each_word(words, seed, share, space) 
         }
         expected += entropy(slow_posterior(texts, cell, 20.0))
     assert lower_bound(templates(TOY), [cell], [space.join(words)], 20.0) == pytest.approx(expected, abs=0.02)
+
+
+def test_a_word_that_is_seen_whole_parts_two_covered_stretches() -> None:
+    words = [word for word in TOY.units if len(word) > 1][:3]
+    text = " ".join(words)
+    ends = [SHAPER.advance(" ".join(words[:count])) for count in (1, 2)]
+    hidden = np.zeros((ROWS, 2000), dtype=bool)
+    hidden[:, ROOM : ROOM + ends[0]] = hidden[:, ROOM + ends[1] + SHAPER.advance(" ") :] = True
+    cell = cell_of(text, hidden)
+    first, last = stretch_bits(templates(TOY), [cell], [text])
+    assert first + last == pytest.approx(lower_bound(templates(TOY), [cell], [text]))
+    hidden[:] = True
+    (whole,) = stretch_bits(templates(TOY), [cell_of(text, hidden)], [text])
+    assert whole > max(first, last)
 
 
 def test_a_text_of_other_words_is_not_explained() -> None:

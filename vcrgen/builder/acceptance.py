@@ -14,11 +14,12 @@ import numpy as np
 
 from vcrgen.builder.records import PairParts
 from vcrgen.core.records import Span
+from vcrgen.pixels.energies import VisibleCell
 from vcrgen.pixels.lexicon import load_lexicon
-from vcrgen.pixels.posterior import SIGMA, lower_bound, visible_cells
+from vcrgen.pixels.posterior import SIGMA, lower_bound, stretch_bits, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, draw_layers, mark_hidden, measure_span
-from vcrgen.typeset.records import WHITE
+from vcrgen.typeset.records import WHITE, Cover
 from vcrgen.typeset.shaping import Shaper
 
 DRAWS = 40  # of a span's cover, before another span is taken
@@ -87,13 +88,23 @@ class Acceptance:
 
     def bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float | None:
         """The bits that a cover leaves of a span at least; None if it leaves too little ink."""
-        cells, strip, layout = parts.cells[span], parts.strip, parts.layout
+        cells, strip = parts.cells[span], parts.strip
         covers = draw_covers(rule, cells, parts.layers, np.zeros(strip.shape, dtype=bool))
         if measure_span(span, cells, covers, WHITE - strip, parts.layers).visible_ink < self._least_ink:
             return None
+        seen = self._seen(span, parts, shaper, covers)
+        return lower_bound(self._templates(shaper), seen, cell_texts(span, parts.layout))
+
+    def stretches(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> list[float]:
+        """The bits that a cover leaves at least of each covered stretch of a span."""
+        covers = draw_covers(rule, parts.cells[span], parts.layers, np.zeros(parts.strip.shape, dtype=bool))
+        seen = self._seen(span, parts, shaper, covers)
+        return stretch_bits(self._templates(shaper), seen, cell_texts(span, parts.layout))
+
+    def _seen(self, span: Span, parts: PairParts, shaper: Shaper, covers: Sequence[Cover]) -> tuple[VisibleCell, ...]:
+        """The pixels of a span that covers leave."""
+        cells, strip, layout = parts.cells[span], parts.strip, parts.layout
         covered = np.zeros(strip.shape, dtype=bool)
         mark_hidden(covered, covers)
         layers = parts.layers or draw_layers(layout, cells)
-        templates = self._templates(shaper)
-        seen = visible_cells(templates, strip, covered, cells, layers, layout.baseline)
-        return lower_bound(templates, seen, cell_texts(span, layout))
+        return visible_cells(self._templates(shaper), strip, covered, cells, layers, layout.baseline)

@@ -97,14 +97,13 @@ def ocr(
         "vcrgen baseline template data/my-vcr",
         "vcrgen baseline template data/my-vcr --mode hard --font fonts/arial.ttf --out template.jsonl",
         "vcrgen baseline template hidden/public --limit 20",
-        "vcrgen baseline template data/my-vcr --lm news.txt --lm novels.txt",
     )
 )
 def template(
     dataset: PictureFolder,
     out: Annotated[
         Path | None,
-        out_option("A new file (JSON Lines).", default="DATASET-template.jsonl, or -template-lm.jsonl"),
+        out_option("A new file (JSON Lines).", default="DATASET-template.jsonl"),
     ] = None,
     font: Annotated[
         str | None, typer.Option(help="Its font: a name or a file.", show_default="the best of all shipped faces")
@@ -112,10 +111,6 @@ def template(
     lexicon: Annotated[
         Path | None,
         typer.Option(help="A word list: a word a line, after a tab its frequency.", show_default="wordfreq"),
-    ] = None,
-    lm: Annotated[
-        list[Path] | None,
-        typer.Option(help="A text (UTF-8) of which an n-gram model is made, for words in their context; repeatable."),
     ] = None,
     sigma: Annotated[
         float, typer.Option(min=1, max=100, help="Noise in grey levels; for noisy images or JPEG about 10.")
@@ -127,8 +122,7 @@ def template(
 ) -> None:
     """Restore covered texts from the visible pixels alone, by comparing them with rendered words.
 
-    Neither the picture nor a key is used, and the rest of the caption only with --lm: then an n-gram model weighs words
-    by the uncovered ones around them, which the baseline reads itself.
+    Neither the picture nor a key is used, and of the rest of the caption only its places.
 
     If no known face is that of the strips, glyphs are cut out of their uncovered text. Each line of outputs has, for
     every covered text, the bits that are left (the equivocation). Run the same command again to resume.
@@ -138,22 +132,20 @@ def template(
     from vcrgen.data.tasks.vcr import VCR
     from vcrgen.data.views import View
     from vcrgen.models.predict.template import TemplateModel, check_print, cut_out_glyphs
-    from vcrgen.pixels.ngrams import ReferenceTexts
 
     choice = PictureSelection(views=(View.TEI,), mode=mode, split=split, limit=limit)
     data = open_dataset(dataset, VCR)
     check_print(data)
     pictures = open_pictures(data, choice)
-    texts = ReferenceTexts(lm) if lm else None
     strips = ((picture.lang, picture.data) for picture in islice(pictures.stream(), LEARNT))
     cut_out = cut_out_glyphs(strips, font=font, lexicon=lexicon)
     for face in cut_out.values():
         console.err.print(f"No known face explains the first strips: read with {escape(face.name)}.", soft_wrap=True)
 
     def make_model() -> VisionModel:
-        return TemplateModel(font=font, lexicon=lexicon, sigma=sigma, cut_out=cut_out, texts=texts)
+        return TemplateModel(font=font, lexicon=lexicon, sigma=sigma, cut_out=cut_out)
 
-    _run(pictures, choice, make_model, out or default_out(dataset, "template-lm" if texts else "template"), workers)
+    _run(pictures, choice, make_model, out or default_out(dataset, "template"), workers)
 
 
 def _run(

@@ -168,7 +168,8 @@ def _print_report(report: dict[str, Any]) -> None:
             f"ink, {mode}", f"median {ink['median']}, target {ink['target']}; spans off target: {ink['off_target']}"
         )
     if bits := report.get("pixel_bits"):
-        table.add_row("bits left by pixels", f"least {bits['least']:g}, median {bits['median']:g}")
+        spans = f"least {bits['least']:g}, 10th percentile {bits['p10']:g}, median {bits['median']:g}"
+        table.add_row("bits by pixels", f"a span: {spans}; a covered stretch: least {bits['least_stretch']:g}")
     for overlap in report["overlap"]:
         a, b = overlap["forms"]
         table.add_row(

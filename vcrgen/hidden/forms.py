@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 from vcrgen.builder.acceptance import Acceptance, Threshold
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts
@@ -18,6 +20,7 @@ from vcrgen.core.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.data.canary import LINE
 from vcrgen.hidden.design import MAX_EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
+from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.cover import CoverRule, Gray, draw_layers, measure_span, span_cells, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
@@ -27,15 +30,19 @@ from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.style import Style, make_style
 
-# Attempts to draw spans that hide no letter and differ from earlier forms; the attempt with the most such spans counts.
+# Attempts to draw spans of rare words, whose covers are usable and that differ from earlier forms; the attempt with the
+# most such spans counts.
 DRAWINGS = 24
 # Of each letter at least this share of its ink stays visible, in both modes. Some, such as 一, have nearly all of it
 # where the covers are. In a cursive script that holds for each word: a fifth of the Arabic letters would be hidden, but
 # they are parts of one stroke, which goes on beside them.
 MIN_LETTER_INK = 0.1
 # New is a span that shares at most half of its characters with every span of the forms before; if there is none, one
-# that is not quite the same.
-MAX_SHARED = (0.5, 0.99)
+# that is not quite the same, and at last any.
+MAX_SHARED = (0.5, 0.99, 1.0)
+# Bits a word by which the words of a span are rarer than the language's: of rarer ones, text alone tells less. At last
+# any span is taken.
+RARER = (1.0, -math.inf)
 # Stacked images higher than this many widths are rejected, as in VCR-WIKI: 900 px at 300.
 MAX_RATIO = 3
 
@@ -50,16 +57,26 @@ class FormItem:
     answer: dict[str, Any]  # the line of the key
 
 
+class SpanBits(NamedTuple):
+    """The bits that a cover leaves at least, its neighbours apart."""
+
+    span: float
+    least_stretch: float  # of the covered units in a row that have the fewest
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanCovers:
     """The cover of one span in each mode."""
 
     rules: Mapping[Mode, CoverRule]
-    bits: Mapping[Mode, float]  # that each leaves at least; empty if the covers do not go by bits
+    bits: Mapping[Mode, SpanBits]  # that each leaves at least; empty if the covers do not go by bits
 
     def row(self, mode: Mode) -> dict[str, float]:
-        """Entry of the key that says its bits in a mode; empty where bits are not measured."""
-        return {"pixel_bits": round(self.bits[mode], 2)} if self.bits else {}
+        """Entries of the key that say its bits in a mode; none where bits are not measured."""
+        if not self.bits:
+            return {}
+        bits = self.bits[mode]
+        return {"pixel_bits": round(bits.span, 2), "least_stretch_bits": round(bits.least_stretch, 2)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +105,7 @@ class FormBuilder:
     def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
         self._secret, self._fonts = secret, fonts
+        self._lexicon = load_lexicon(config.lang) if self.pipeline.language.shaper == "basic" else None
         self._style = cache(self._make_style)  # a few hundred, each with the glyphs that it has drawn
         for font in fonts:
             self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
@@ -156,13 +174,15 @@ class FormBuilder:
 
     def _accept(self, prepared: PreparedItem, span: Span, form: int, acceptance: Acceptance) -> SpanCovers | None:
         """Draw the cover of each mode until it leaves enough bits; None if it does not."""
-        pair, rules, bits = draw_parts(prepared, (span,)), dict[Mode, CoverRule](), dict[Mode, float]()
+        pair, rules, bits = draw_parts(prepared, (span,)), dict[Mode, CoverRule](), dict[Mode, SpanBits]()
         for mode in self.pipeline.config.modes:
             draws = partial(self._thresholds, prepared, span, form, mode)
             accepted = acceptance.draw(span, pair, prepared.style.shaper, draws)
             if accepted is None:
                 return None
-            rules[mode], bits[mode] = draws(accepted.draw)[0].rule, accepted.bits[0]
+            rules[mode] = draws(accepted.draw)[0].rule
+            stretches = acceptance.stretches(span, pair, prepared.style.shaper, rules[mode])
+            bits[mode] = SpanBits(accepted.bits[0], min(stretches))
         return SpanCovers(rules=rules, bits=bits)
 
     def _thresholds(self, prepared: PreparedItem, span: Span, form: int, mode: Mode, draw: int) -> list[Threshold]:
@@ -171,7 +191,10 @@ class FormBuilder:
     def _select(
         self, prepared: PreparedItem, ink: Gray, form: int, earlier_spans: Sequence[Span]
     ) -> dict[Span, SpanCovers] | Reject:
-        """Select spans whose covers are usable and that overlap little with those of earlier forms."""
+        """Select spans whose covers are usable and that overlap little with those of earlier forms.
+
+        Of rare words, as text alone tells them least; others are taken where there are none.
+        """
 
         def shared(span: Span) -> float:  # its largest overlap with a known span, as a share
             counts = (min(span.end, other.end) - max(span.start, other.start) for other in earlier_spans)
@@ -186,22 +209,24 @@ class FormBuilder:
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
-            drawings.append(tuple(span for span in spans if usable(span)))
-            if not earlier_spans and len(drawings[-1]) == len(spans):
-                break
-        for max_shared in MAX_SHARED:
-            distinct = [tuple(span for span in spans if shared(span) <= max_shared) for spans in drawings]
-            if best := max(distinct, key=len):
-                break
-        best = best or max(drawings, key=len)
-        if usable_covers := {span: covers for span in best if (covers := usable(span))}:
-            return usable_covers
+            drawings.append(spans)
+        for max_shared, rarer in product(MAX_SHARED, RARER):
+            candidates = [
+                tuple(span for span in spans if shared(span) <= max_shared and self._rarity(span) >= rarer)
+                for spans in drawings
+            ]
+            if best := _most_usable(candidates, usable):
+                return best
         if self.pipeline.acceptance:
             reason, detail = RejectReason.SETTLED, "no cover of a text that can be masked leaves enough bits"
         else:
             reason = RejectReason.NO_NGRAM
             detail = "every text that can be masked has a letter of which its cover would hide nearly all"
         return Reject(source_id=prepared.item.source_id, reason=reason, detail=detail)
+
+    def _rarity(self, span: Span) -> float:
+        """Mean bits of a span's words above those of the language's; infinite where no lexicon tells them."""
+        return self._lexicon.bits_a_unit(span.text) - self._lexicon.mean_bits if self._lexicon else math.inf
 
     def draw(self, planned: PlannedItem, form: int, before: int, picture: str) -> FormItem:
         """Draw an item.
@@ -240,6 +265,19 @@ class FormBuilder:
             ],
         }
         return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
+
+
+def _most_usable(
+    drawings: Sequence[tuple[Span, ...]], usable: Callable[[Span], SpanCovers | None]
+) -> dict[Span, SpanCovers]:
+    """The usable spans of the drawing that has the most, each with its covers."""
+    best: dict[Span, SpanCovers] = {}
+    for spans in sorted(drawings, key=len, reverse=True):
+        if len(spans) <= len(best):
+            break
+        found = {span: covers for span in spans if (covers := usable(span))}
+        best = max(best, found, key=len)
+    return best
 
 
 def _visible(span: Span, prepared: PreparedItem, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:

@@ -1,8 +1,9 @@
-"""The bits of a hidden set's spans, measured anew in its public pixels by the text, fonts and covers of its key."""
+"""What a hidden set's public pixels show of its spans: measured anew, by the text, fonts and covers of its key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 from vcrgen.builder.rows import read_covers
 from vcrgen.core.errors import HiddenSetError
 from vcrgen.core.records import Span
+from vcrgen.pixels.energies import VisibleCell
 from vcrgen.pixels.lexicon import load_lexicon
-from vcrgen.pixels.posterior import lower_bound, visible_cells
+from vcrgen.pixels.posterior import lower_bound, stretch_bits, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import Gray, cell_texts, draw_layers, mark_hidden, span_cells
@@ -25,8 +27,30 @@ from vcrgen.typeset.shaping import Shaper
 from vcrgen.typeset.style import make_shaper
 
 
-def measured_bits(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[float]:
-    """Yield the bits that a strip leaves at least of each span of an item.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredSpan:
+    """What the public pixels show of a span, by the key."""
+
+    templates: Templates
+    cells: Sequence[VisibleCell]  # one for each of its parts
+    texts: Sequence[str]  # of each cell
+    before: str  # the caption from the span before it, or from the beginning
+    after: str  # the caption until the next span, or the end
+    is_first: bool  # no span is before it
+
+    @property
+    def bits(self) -> float:
+        """The bits that its pixels leave at least."""
+        return lower_bound(self.templates, self.cells, self.texts)
+
+    @property
+    def stretches(self) -> list[float]:
+        """The same of each covered stretch."""
+        return stretch_bits(self.templates, self.cells, self.texts)
+
+
+def measured_spans(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[MeasuredSpan]:
+    """Yield what a strip shows of each span of an item.
 
     Args:
         item: Its line of the key, of a set whose covers go by bits.
@@ -50,9 +74,17 @@ def measured_bits(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[f
         raise HiddenSetError("the strip is not the text of the key under its covers")
     hidden = np.zeros(strip.shape, dtype=bool)
     mark_hidden(hidden, covers)  # of all spans: a cover ends where one before it begins
-    for span in spans:
-        seen = visible_cells(templates, strip, hidden, cells[span], layers, layout.baseline)
-        yield lower_bound(templates, seen, cell_texts(span, layout))
+    ends = [0, *(span.end for span in spans)]
+    starts = [*(span.start for span in spans), len(layout.text)]
+    for number, span in enumerate(spans):
+        yield MeasuredSpan(
+            templates=templates,
+            cells=visible_cells(templates, strip, hidden, cells[span], layers, layout.baseline),
+            texts=cell_texts(span, layout),
+            before=layout.text[ends[number] : span.start],
+            after=layout.text[span.end : starts[number + 1]],
+            is_first=not number,
+        )
 
 
 @lru_cache(maxsize=1)

@@ -21,8 +21,9 @@ def summary_report(
 ) -> dict[str, Any]:
     """Summarise one form: the items of its key, and the numbers of rejected pairs by reason."""
     covers = {mode: LANGUAGES[language].cover_target(mode) for mode in modes}
-    bits = [span["pixel_bits"] for answer in answers for span in answer["spans"] if "pixel_bits" in span]
     spans = [span for answer in answers for span in answer["spans"]]
+    bits = [span["pixel_bits"] for span in spans if "pixel_bits" in span]
+    stretches = [span["least_stretch_bits"] for span in spans if "least_stretch_bits" in span]
     ink = {mode: [s["visible_ink"] for s in spans if s["cover"] == mode] for mode in covers}
     widths = [answer["width"] for answer in answers]
     return {
@@ -40,7 +41,7 @@ def summary_report(
             }
             for mode, values in ink.items()
         },
-        **({"pixel_bits": {"least": min(bits), "median": round(float(np.median(bits)), 2)}} if bits else {}),
+        **({"pixel_bits": _bits_of(bits, stretches)} if bits else {}),
         "parts": {
             part: {"items": len(inside), "spans": sum(len(answer["spans"]) for answer in inside)}
             | _counts(span["cover"] for answer in inside for span in answer["spans"])
@@ -66,6 +67,16 @@ def overlap_report(forms: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
         }
         report.append({"forms": [a + 1, b + 1]} | {name: round(share, 4) for name, share in shares.items()})
     return report
+
+
+def _bits_of(spans: Sequence[float], stretches: Sequence[float]) -> dict[str, float]:
+    low, median = np.percentile(spans, [10, 50])
+    return {
+        "least": min(spans),
+        "p10": round(float(low), 2),
+        "median": round(float(median), 2),
+        "least_stretch": min(stretches),
+    }
 
 
 def _characters(answer: Answer) -> set[int]:

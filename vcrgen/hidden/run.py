@@ -47,7 +47,7 @@ from vcrgen.typeset.fonts import Face, font_registry, resolve_font, text_faces
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"
-DESIGN = "design-2"  # name and version of what is drawn from the secret
+DESIGN = "design-3"  # name and version of what is drawn from the secret
 _SET_OPTIONS = ("items", "forms", "same_pairs", "feedback")  # options that decide the bytes
 
 

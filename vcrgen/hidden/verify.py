@@ -28,7 +28,7 @@ from vcrgen.data.tables import METADATA
 from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
 from vcrgen.data.tasks.croissant import CROISSANT
 from vcrgen.hidden.mcq import MCQ_FORMAT, draw_mcq_splits
-from vcrgen.hidden.measured import measured_bits
+from vcrgen.hidden.measured import measured_spans
 from vcrgen.hidden.public import (
     IMAGE_FOLDERS,
     MAX_PIXELS,
@@ -350,7 +350,7 @@ def _check_covers(public: Path, key_folder: Path) -> None:
 def _check_bits(public: Path, key_folder: Path) -> str | None:
     """Measure anew, in the public pixels of the whole strip, what covers leave that go by bits."""
     lang = str(read_key(key_folder).language)
-    measured: list[float] = []
+    measured, stretches = list[float](), list[float]()
     for item in sorted(read_answers(key_folder), key=lambda item: (item["font"], item["font_size"])):
         promises = [Mode(span["cover"]).bits for span in item["spans"]]
         if not any(promises):
@@ -358,14 +358,18 @@ def _check_bits(public: Path, key_folder: Path) -> str | None:
         y, place = item["strip_y"], f"image {_public_id(item['question_id'])}"
         stacked = read_pixels(public / image_name(IMAGE_FOLDERS[0], item["question_id"]))
         strip = stacked[y : y + item["strip_height"], :, 0]
-        for number, (bits, promise) in enumerate(zip(measured_bits(item, strip, lang), promises, strict=True), start=1):
+        spans = measured_spans(item, strip, lang)
+        for number, (span, promise) in enumerate(zip(spans, promises, strict=True), start=1):
+            bits = span.bits
             few = f"{place}: span {number} leaves {bits:.1f} bits, and its cover promises {promise}"
             fail_if(bits < promise, few)
             measured.append(bits)
+            stretches += span.stretches
+    if not measured:
+        return "no cover promises any"
     return (
-        f"{pluralize(len(measured), 'span')}, the least {min(measured):.1f} bits"
-        if measured
-        else "no cover promises any"
+        f"bits of {pluralize(len(measured), 'span')}: least {min(measured):.1f}, median {np.median(measured):.1f}; "
+        f"least of {pluralize(len(stretches), 'covered stretch', 'covered stretches')} {min(stretches):.1f}"
     )
 
 

@@ -19,7 +19,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.core.products import product
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
-from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, Reading, read_span
@@ -209,7 +208,6 @@ class ReadStrip:
         face: The face.
         lines: What was read in each line character by character.
         sigma: Standard deviation of the noise, in grey levels.
-        prior: Probabilities of words in their context, or None.
     """
 
     fit: float
@@ -217,7 +215,6 @@ class ReadStrip:
     face: Typeface
     lines: Sequence[tuple[CoveredLine, LineReading]]
     sigma: float
-    prior: NgramPrior | None
 
     @property
     def text(self) -> str:
@@ -233,7 +230,7 @@ class ReadStrip:
         stretches = _covered(self.lines, self.wide, words.lexicon.line_end, sides, round(LOOSE * self.face.size))
         spans: list[ReadSpan] = []
         for stretch in stretches:
-            span = _read_covered(words, self.face.character_templates, stretch, self.prior, self.sigma, least)
+            span = _read_covered(words, self.face.character_templates, stretch, self.sigma, least)
             if spans and _is_near(span.before, wide=self.wide):
                 spans[-1] = _joined(spans[-1], span, words.lexicon.separator)
             else:
@@ -270,7 +267,6 @@ def read_strip(
     face: Typeface,
     baseline: int,
     sigma: float = SIGMA,
-    prior: NgramPrior | None = None,
     least: float = 0.0,
     noise: float = 0.0,
 ) -> ReadStrip:
@@ -281,7 +277,6 @@ def read_strip(
         face: Its face.
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
-        prior: Probabilities of words after the uncovered ones before them; None for those of single words.
         least: Share of the uncovered ink; if less of it is explained, its last lines may be left out.
         noise: Standard deviation of the noise on paper, in grey levels; 0 if there is none.
     """
@@ -296,7 +291,6 @@ def read_strip(
         face=face,
         lines=lines,
         sigma=sigma,
-        prior=prior,
     )
 
 
@@ -388,14 +382,12 @@ class _Covered:
         cells: Their cells.
         placed: What was read in each, character by character, with places in the line.
         before: The uncovered text from the covered one before it, or from the beginning.
-        first: True if no other is before it.
         after: The uncovered text until the next one, or the end.
     """
 
     cells: list[VisibleCell]
     placed: list[Sequence[PlacedCharacter]]
     before: str
-    first: bool
     after: str = ""
 
 
@@ -415,7 +407,7 @@ def _covered(
             if not texts or between.strip():
                 if texts:
                     texts[-1] = replace(texts[-1], after=between)
-                texts.append(_Covered([], [], between, first=not texts))
+                texts.append(_Covered([], [], between))
             texts[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, sides, loose))
             texts[-1].placed.append(placed[first:last])
             between, done = "", last
@@ -549,15 +541,10 @@ def _read_covered(
     templates: Templates,
     characters: Templates,
     covered: _Covered,
-    prior: NgramPrior | None,
     sigma: float,
     least_fit: float,
 ) -> ReadSpan:
-    if prior is None:
-        reading = read_span(templates, covered.cells, None, sigma)
-    else:
-        context = Context(prior, covered.before, covered.after, covered.first)
-        reading = read_span_in_context(templates, covered.cells, context, sigma)
+    reading = read_span(templates, covered.cells, None, sigma)
     has_ink = any((cell.ink > PAPER).any() for cell in covered.cells)
     is_of_lexicon = bool(reading.text) and (reading.fit >= least_fit or not has_ink)
     text = re.sub(" +", " ", templates.lexicon.line_end.join(map(_text, covered.placed)))

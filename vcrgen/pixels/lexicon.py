@@ -82,6 +82,20 @@ class Lexicon:
         return {character: code for code, character in enumerate(self.alphabet)}
 
     @cached_property
+    def _bits(self) -> Mapping[str, float]:
+        return dict(zip(self.units, (-self.log_prior / math.log(2)).tolist(), strict=True))
+
+    @cached_property
+    def mean_bits(self) -> float:
+        """Bits of a unit that is drawn by frequency: the entropy of the prior."""
+        return math.fsum(math.exp(log) * -log for log in self.log_prior.tolist()) / math.log(2)
+
+    def bits_a_unit(self, text: str) -> float:
+        """Mean bits of a text's units by their frequencies alone; one that is not here is as rare as the rarest."""
+        units = text.split() if self.separator else list("".join(text.split()))
+        return math.fsum(self._bits.get(unit, max(self._bits.values())) for unit in units) / max(1, len(units))
+
+    @cached_property
     def codes(self) -> npt.NDArray[np.int16]:
         """The characters of each unit as indices into the alphabet, shape (units, longest unit), -1 after the end."""
         codes = np.full((len(self.units), max(map(len, self.units))), -1, dtype=np.int16)

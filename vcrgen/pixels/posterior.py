@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
@@ -106,15 +106,41 @@ def lower_bound(
         texts: The text in each cell.
         sigma: Standard deviation of the noise, in grey levels.
     """
-    entropy = 0.0
+    entropies = unit_entropies(templates, cells, texts, sigma)
+    return sum(entropy for entropy in entropies if entropy is not None) / math.log(2)
+
+
+def stretch_bits(
+    templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float = SIGMA
+) -> list[float]:
+    """As `lower_bound`, of each covered stretch of a span: units in a row of which none is seen whole."""
+    stretches: list[float] = []
+    is_covered = False
+    for entropy in unit_entropies(templates, cells, texts, sigma):
+        if entropy is not None:
+            stretches[len(stretches) - is_covered :] = [(stretches[-1] if is_covered else 0.0) + entropy / math.log(2)]
+        is_covered = entropy is not None
+    return stretches
+
+
+def unit_entropies(
+    templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float = SIGMA
+) -> Iterator[float | None]:
+    """Yield the nats of each unit of a span, given its place and width: None if it is seen whole.
+
+    They are 0 for a unit whose width no unit of the lexicon has.
+    """
     for cell, text in zip(cells, texts, strict=True):
         energies = Energies(templates, cell, ahead=False)
         for pen, width in _places(templates, text):
             units = templates.units_of_width(width)
-            if not cell.is_whole(pen, width) and len(units):
+            if cell.is_whole(pen, width):
+                yield None
+            elif len(units):
                 energy = _unit_energies(templates, energies, width, pen)
-                entropy += entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
-    return entropy / math.log(2)
+                yield entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
+            else:
+                yield 0.0
 
 
 def unit_posteriors(
@@ -206,7 +232,7 @@ def _unit_energies(templates: Templates, energies: Energies, width: int, pen: in
 def read_span(
     templates: Templates, cells: Sequence[VisibleCell], words: int | Collection[int] | None = 5, sigma: float = SIGMA
 ) -> Reading:
-    """Read a span: its most probable text, and the entropy of its posterior.
+    """Read a span: its most probable text, and the entropy of its posterior; no text and a fit of 0, if none fills it.
 
     Args:
         templates: Lexicon and fonts.
@@ -218,22 +244,8 @@ def read_span(
     if not templates.lexicon.separator:
         counts = None
     energies = [Energies(templates, cell) for cell in cells]
-    return most_probable(
-        templates, energies, lambda limit: Lattice(templates, energies, cells, counts, sigma, limit).end()
-    )
-
-
-def most_probable(
-    templates: Templates, energies: Sequence[Energies], end_of: Callable[[float], State | None]
-) -> Reading:
-    """Most probable text of a span; an empty one with a fit of 0, if no text fills the cells.
-
-    Args:
-        templates: Lexicon and fonts.
-        energies: Those of each cell.
-        end_of: Function from one of `LIMITS` to the texts that fill the cells.
-    """
-    end = next((end for limit in LIMITS if (end := end_of(limit)) is not None), None)
+    ends = (Lattice(templates, energies, cells, counts, sigma, limit).end() for limit in LIMITS)
+    end = next((end for end in ends if end is not None), None)
     if end is None:
         return Reading(text="", bits=math.nan, fit=0.0)
     squares = sum(float(energy.squares[-1]) for energy in energies)
@@ -307,7 +319,7 @@ class Lattice:
                 states = {count: self._next_line(state) for count, state in states.items()}
             states = self._through(energies, cell, states)
         ends = [state for count, state in states.items() if self._counts is None or count in self._counts]
-        return merge(ends) if ends else None
+        return _merge(ends) if ends else None
 
     def _through(self, energies: Energies, cell: VisibleCell, states: dict[int, State]) -> dict[int, State]:
         """Texts at the end of a cell by their number of units, given those at its start."""
@@ -315,7 +327,7 @@ class Lattice:
         ends: dict[int, list[State]] = {}
         top = {count: state.weight for count, state in states.items()}
         for pen in range(cell.width):
-            here = {count: merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
+            here = {count: _merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
             here = {c: s for c, s in here.items() if s.weight >= top[c] - BEAM}
             if not here:
                 continue
@@ -330,7 +342,7 @@ class Lattice:
                     elif (start := edge.end + self._templates.space) < cell.width:
                         waiting.setdefault(start, {}).setdefault(number, []).append(longer)
                         top[number] = max(top.get(number, -math.inf), longer.weight)
-        return {count: merge(arrived) for count, arrived in ends.items()}
+        return {count: _merge(arrived) for count, arrived in ends.items()}
 
     def _next_line(self, state: State) -> State:
         """Add the space that a line's end stands for, if spaces are units."""
@@ -433,7 +445,7 @@ def _children(level: Level, nodes: Ints) -> tuple[Ints, Ints]:
     return parent, np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count) + first[parent]
 
 
-def merge(states: Sequence[State]) -> State:
+def _merge(states: Sequence[State]) -> State:
     """Join groups of texts, of which no two have a text in common."""
     if len(states) == 1:
         return states[0]

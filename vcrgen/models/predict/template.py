@@ -18,11 +18,9 @@ from vcrgen.data.reader import Dataset
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
 from vcrgen.pixels.attack import SURE, ReadStrip, Typeface, read_strip
-from vcrgen.pixels.context import NgramPrior
 from vcrgen.pixels.faces import FaceFinder
 from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
-from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import SIGMA
 from vcrgen.pixels.strips import PAPER, Gray, without_covers, without_noise
 
@@ -43,7 +41,6 @@ class TemplateModel:
         lexicon: A word list; None for ``wordfreq``.
         sigma: Standard deviation of the noise, in grey levels.
         cut_out: Faces of glyphs cut out of the dataset, by language.
-        texts: Texts of an n-gram model, by which words depend on those around them; None for words alone.
 
     Attributes:
         name: As of a model.
@@ -57,12 +54,10 @@ class TemplateModel:
         lexicon: Path | None = None,
         sigma: float = SIGMA,
         cut_out: Mapping[str, Typeface] = MappingProxyType({}),
-        texts: ReferenceTexts | None = None,
     ) -> None:
-        self._font, self._lexicon, self._sigma, self._cut_out, self._texts = font, lexicon, sigma, cut_out, texts
+        self._font, self._lexicon, self._sigma, self._cut_out = font, lexicon, sigma, cut_out
         self._finders: dict[str, FaceFinder] = {}
-        self._priors: dict[str, NgramPrior] = {}
-        self.name = f"template-{VERSION}" + ("-lm" if texts else "")
+        self.name = f"template-{VERSION}"
         self.facts: Mapping[str, Any] = {
             "model": self.name,
             "pillow": version("pillow"),
@@ -71,7 +66,7 @@ class TemplateModel:
             "font": font,
             "lexicon": load_lexicon("en", file=lexicon).name if lexicon else None,
             "cut_out": {lang: face.digest for lang, face in sorted(cut_out.items())},
-        } | ({"lm": texts.digest} if texts else {})
+        }
 
     def reply(self, request: Request) -> Reply:
         """Read the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
@@ -85,10 +80,10 @@ class TemplateModel:
         _, clean = without_noise(ink, noise)
         if _is_coloured(clean):
             raise RequestProblem(COLOURED_PAPER, "its paper is not white, and black print on white paper is compared")
-        finder, prior = self._finder(words), self._prior(words)
+        finder = self._finder(words)
         best: ReadStrip | None = None
         for face, baseline in self._faces(finder, self._cut_out.get(request.language), clean):
-            strip = read_strip(ink, face, baseline, self._sigma, prior, LEAST_EXPLAINED, noise)
+            strip = read_strip(ink, face, baseline, self._sigma, LEAST_EXPLAINED, noise)
             if best is None or strip.fit > best.fit:
                 best = strip
             if strip.fit >= EXPLAINED:
@@ -111,7 +106,7 @@ class TemplateModel:
                 "no_cover_found",
                 "no covered text was found in it; white rows and grey covers are, in images that were not resized",
             )
-        signature = str(self._signature(words.name, prior.name if prior else "unigram", best.face.name))
+        signature = str(self._signature(words.name, best.face.name))
         spans = tuple(
             {
                 "text": span.text,
@@ -129,11 +124,6 @@ class TemplateModel:
             finder = self._finders[words.lang] = FaceFinder(words, self._font)
         return finder
 
-    def _prior(self, words: Lexicon) -> NgramPrior | None:
-        if self._texts is not None and words.lang not in self._priors:
-            self._priors[words.lang] = NgramPrior(self._texts.model(words.lang), words, self._texts.digest)
-        return self._priors.get(words.lang)
-
     @staticmethod
     def _faces(finder: FaceFinder, cut_out: Typeface | None, ink: Gray) -> Iterator[tuple[Typeface, int]]:
         """Yield the likeliest faces of a strip, with the row of its first baseline."""
@@ -143,9 +133,9 @@ class TemplateModel:
                 yield cut_out, match.baseline
         yield from finder.candidates(ink)
 
-    def _signature(self, lexicon: str, prior: str, face: str) -> Signature:
+    def _signature(self, lexicon: str, face: str) -> Signature:
         """Return what the bits of a strip depend on."""
-        facts = {"method": self.name, "lexicon": lexicon, "prior": prior, "sigma": f"{self._sigma:g}", "font": face}
+        facts = {"method": self.name, "lexicon": lexicon, "prior": "unigram", "sigma": f"{self._sigma:g}", "font": face}
         return Signature({name: fact.replace("|", "-") for name, fact in facts.items()})
 
 
