@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.data.key import read_answers, read_key
+from vcrgen.hidden.forms import RARER
 from vcrgen.hidden.measured import MeasuredSpan, measured_spans
 from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, read_pixels
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
@@ -184,10 +185,11 @@ def main() -> None:
         strip = stacked[item["strip_y"] : item["strip_y"] + item["strip_height"], :, 0]
         for row, span in zip(item["spans"], measured_spans(item, strip, lexicon.lang), strict=True):
             found = reader.read(span)
-            rows[row["cover"]].append(found)
+            is_rare = lexicon.bits_a_unit(row["text"]) - lexicon.mean_bits >= RARER[0]
+            rows["of rare words" if is_rare else "others"].append(found)
             rows["all"].append(found)
     print(
-        "| cover | spans | EM of pixels | of pixels and n-grams | bits of pixels, median | of both | of both below 1 |"
+        "| words | spans | EM of pixels | of pixels and n-grams | bits of pixels, median | of both | of both below 1 |"
     )
     print("|---|---|---|---|---|---|---|")
     for name, spans in rows.items():
