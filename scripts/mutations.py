@@ -1305,8 +1305,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "hidden",
         "a draw that left too little",
-        "rules[mode], bits[mode] = draws(accepted.draw)[0].rule",
-        "rules[mode], bits[mode] = draws(0)[0].rule",
+        "rules[mode] = draws(accepted.draw)[0].rule",
+        "rules[mode] = draws(0)[0].rule",
         "hidden-forms",
     ),
     M(
@@ -1327,7 +1327,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("hidden", "another key of the secret", 'b"vcrgen-hidden\\0" + value', 'b"vcrgen-hidden" + value', "hidden"),
     M("hidden", "another order of candidates", 'secret.token("order"', 'secret.token("orders"', "hidden"),
     M("hidden", "fewer drawings of later forms", "DRAWINGS = 24", "DRAWINGS = 3", "hidden"),
-    M("hidden", "other spans of later forms", "MAX_SHARED = (0.5, 0.99)", "MAX_SHARED = (0.9, 0.99)", "hidden"),
+    M("hidden", "other spans of later forms", "MAX_SHARED = (0.5, 0.99, 1.0)", "MAX_SHARED = (0.9, 0.99)", "hidden"),
     M("hidden", "ids by another purpose", 'token(f"id/{form}"', 'token(f"ids/{form}"', "hidden"),
     M(
         "hidden",
