@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.core.products import product
 from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Bits, Floats
 
@@ -50,7 +51,7 @@ def flipped_sums(sums: Floats, *, seed: int, unit: str) -> Floats:
         words = rng.integers(0, 2**64, size=(len(block), _WORDS), dtype=np.uint64).astype("<u8")
         signs = 1.0 - 2.0 * np.unpackbits(words.view(np.uint8), axis=1)
         signs[:, 0] = 1
-        totals += block.T @ signs
+        totals += product(block.T, signs)
     return totals
 
 
