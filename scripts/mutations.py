@@ -1155,16 +1155,16 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "shared captions in two splits",
-        "_components(len(keys), _shared(caption, picture))",
-        "_components(len(keys), _shared(picture, picture))",
+        "_components(rows, _shared(caption, picture))",
+        "_components(rows, _shared(picture, picture))",
         "pairs",
     ),
     M("splits", "a share rounded down", "else round(size * pairs)", "else int(size * pairs)", "pairs"),
     M(
         "splits",
         "duplicates stay",
-        "np.unique(picture * len(keys) + caption, return_index=True)[1]",
-        "np.arange(len(keys))",
+        "np.unique(picture * rows + caption, return_index=True)[1]",
+        "np.arange(rows)",
         "pairs",
     ),
     M(

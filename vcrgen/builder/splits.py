@@ -81,16 +81,18 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
     """
     picture, refused = _number_pictures(keys, near_copies=near_copies and set(sizes) != {"train"})
     caption = _number(keys["caption"]).numbers
-    is_first = np.zeros(len(keys), bool)
-    is_first[np.unique(picture * len(keys) + caption, return_index=True)[1]] = True
+    rows, pairs = len(keys), keys["pair"].copy()
+    del keys  # most of the memory, where the caller does not hold it
+    is_first = np.zeros(rows, bool)
+    is_first[np.unique(picture * rows + caption, return_index=True)[1]] = True
     unique, duplicates = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     if len(sizes) == 1:
         return Assignment(splits=dict.fromkeys(sizes, unique), duplicates=duplicates, refused=refused)
 
-    group = _components(len(keys), _shared(caption, picture))[picture]
-    del picture, caption  # a fifth of all memory that is held
-    members = np.bincount(group[unique], minlength=len(keys))
-    split = _fill_splits(_ranked(group, keys["pair"], seed), members, sizes)[group[unique]]
+    group = _components(rows, _shared(caption, picture))[picture]
+    del picture, caption
+    members = np.bincount(group[unique], minlength=rows)
+    split = _fill_splits(_ranked(group, pairs, seed), members, sizes)[group[unique]]
     splits = {name: unique[split == number] for number, name in enumerate(sizes)}
     return Assignment(splits=splits, duplicates=duplicates, refused=refused)
 
