@@ -265,6 +265,7 @@ def versus(of: Track, difference: float, names: tuple[str, str] = ("A", "B")) ->
         b=estimates(0.8 - difference / 2),
         difference=estimates(difference),
         p=None if of.hidden else (0.00004 if clear else 0.41),
+        p_corrected=None if of.hidden else (0.0004 if clear else 0.9),
         only_a=None if of.hidden else 83,
         only_b=None if of.hidden else 41,
         conclusion=f"{better} is better." if clear else "The data do not tell the two apart.",
