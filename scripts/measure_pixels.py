@@ -4,8 +4,8 @@
     python scripts/measure_pixels.py data/vcr-bars --modes bits-4,bits-8
 
 A row of the Markdown table is a dataset in a mode. Outputs are read from DATASET-template-MODE.jsonl beside it, and
-made there first if there is no such file. Exact match is that of `vcrgen score --protocol paper`, which has no budget
-of guesses, as outputs hold seen words beside the covered ones; bits are those of the spans that the lexicon explains.
+made there first if there is no such file. Exact match is that of `vcrgen score`; bits are those of the spans that the
+lexicon explains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VCRGEN = [sys.executable, "-m", "vcrgen"]
 
 def score(outputs: Path, dataset: Path, limit: int | None) -> dict[str, Any]:
     """Return the scores of a file of outputs, of its one mode."""
-    words = [*VCRGEN, "score", str(outputs), "--data", str(dataset), "--format", "json", "--protocol", "paper"]
+    words = [*VCRGEN, "score", str(outputs), "--data", str(dataset), "--format", "json"]
     words += ["--subset", f"first{limit}"] if limit else []
     found = subprocess.run(words, check=True, capture_output=True, text=True)
     (scores,) = json.loads(found.stdout)["runs"][0]["scores"]

@@ -142,9 +142,7 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
     image = encoded(covered_strip("en", CAPTIONS["en"][1], ROWS["en"]))
     request = Request(images=(image,), language="en")
     reply = TemplateModel(font="liberation-sans").reply(request)
-    assert reply.text == (
-        "A small fishing boat lies on the beach. In the morning the men of the village carry their nets home."
-    )
+    assert reply.text.split("\n") == CAPTIONS["en"][1]
     assert [set(span) for span in reply.spans] == [{"text", "bits", "fit", "signature"}] * 2
     with pytest.raises(RequestProblem, match="--font"):
         TemplateModel(font="dejavu-serif").reply(request)
@@ -239,13 +237,9 @@ def test_the_narrow_end_of_a_bar_is_a_cover() -> None:
     assert strip.fit == 1 and [span.text for span in strip.spans] == ["has lived in"]
 
 
-def test_words_seen_between_and_beside_covered_ones_are_given() -> None:
-    strip = read_barred((0, 40, 58), (0, 120, 128))
-    (span,) = strip.spans  # "lived" is seen, and of one text with the others
-    assert span.text == "has lived in" and strip.restored == "He has lived in the old house"
-    strip = read_barred((0, 40, 58), (0, 200, 228))
-    assert [span.text for span in strip.spans] == ["has", "house"]
-    assert strip.restored == "He has lived in the old house by the river"
+def test_words_seen_between_covered_ones_are_of_one_text_with_them() -> None:
+    assert [span.text for span in read_barred((0, 40, 58), (0, 120, 128)).spans] == ["has lived in"]
+    assert [span.text for span in read_barred((0, 40, 58), (0, 200, 228)).spans] == ["has", "house"]
 
 
 def test_a_text_under_a_bar_at_the_end_of_a_line_is_not_cut() -> None:
@@ -322,7 +316,8 @@ def test_noisy_and_compressed_strips_are_read_if_the_noise_is_told(kind: str) ->
         (encoded(strip, "JPEG", quality=75), 10.0),
     ):
         reply = TemplateModel(font="liberation-sans", sigma=sigma).reply(Request(images=(image,), language="en"))
-        assert all(text in reply.text for text in texts), (sigma, reply.text)
+        lines = reply.text.split("\n")  # under bars, the words of a span that they cover
+        assert lines == texts if kind == "rows" else all(map(str.__contains__, texts, lines)), (sigma, lines)
         with pytest.raises(RequestProblem, match=r"--sigma"):  # of which nothing is known
             TemplateModel(font="liberation-sans").reply(Request(images=(image,), language="en"))
 

@@ -48,11 +48,9 @@ FALSE = 0.2  # short white rows are a part of a letter if all of their ink but t
 INSIDE = "'’-"  # marks inside of words
 CUT = 0.15  # share of a letter under a cover of one shade from which on the letter is covered
 LOOSE = 0.25  # of the font size: the most paper at the right end of a letter
-# Words, or characters in languages without spaces: between covered stretches of one text, at most; and shown beside it
+# Words, or characters in languages without spaces, that are seen between covered stretches of one text, at most
 NEAR = {True: 8, False: 2}
-BESIDE = {True: 10, False: 3}
 WORSE = 30.0  # nats by which a text of the lexicon may explain pixels worse than one that is read letter by letter
-MOST_TEXTS = 5  # beside which so much is shown; beside more of them half of it, as scorers limit an answer's length
 
 
 class FaceMatch(NamedTuple):
@@ -241,25 +239,6 @@ class ReadStrip:
     def wide(self) -> bool:
         """True for languages without spaces."""
         return not self.face.words.separator
-
-    @property
-    def restored(self) -> str:
-        """The covered texts with the uncovered ones beside them, as spans may begin and end in uncovered words.
-
-        What is not beside another is on a line of its own.
-        """
-        spans = self.spans
-        beside = BESIDE[self.wide] if len(spans) <= MOST_TEXTS else BESIDE[self.wide] // 2
-        text = ""
-        for number, span in enumerate(spans):
-            before = _units(span.before, wide=self.wide)
-            if number and len(before) <= 2 * beside:
-                text += "".join(before) + span.text
-                continue
-            if number:
-                text += "".join(before[:beside]) + "\n"
-            text += "".join(before[-beside:] if beside else ()).lstrip() + span.text
-        return text + "".join(_units(spans[-1].after, wide=self.wide)[:beside]) if spans else ""
 
 
 def read_strip(

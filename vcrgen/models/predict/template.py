@@ -30,7 +30,7 @@ LEAST_ALIKE = 0.75  # share of it that a look-alike explains, if differences of 
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
 DARKEST_PAPER = 64  # grey levels; covers are darker
 COLOURED_PAPER = "coloured_paper"  # reason of a strip that is not read
-VERSION = 7  # of the method
+VERSION = 8  # of the method
 
 
 class TemplateModel:
@@ -69,7 +69,7 @@ class TemplateModel:
         }
 
     def reply(self, request: Request) -> Reply:
-        """Read the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
+        """Read the covered texts of a strip, one a line, and for each the bits that its pixels leave.
 
         Raises:
             RequestProblem: The image is invalid, no known face explains its text, or no cover is found.
@@ -116,7 +116,8 @@ class TemplateModel:
             }
             for span in best.spans
         )
-        return Reply(text=best.restored, model=self.name, finish_reason="stop", spans=spans)
+        text = "\n".join(span.text for span in best.spans)
+        return Reply(text=text, model=self.name, finish_reason="stop", spans=spans)
 
     def _finder(self, words: Lexicon) -> FaceFinder:
         finder = self._finders.get(words.lang)
