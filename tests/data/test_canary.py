@@ -24,7 +24,7 @@ def test_five_questions_begin_files_of_the_set_and_show_at_most_half() -> None:
         separators=(",", ":"),
     )
     assert row.startswith(questions["row"].text.splitlines()[-1])
-    manifest = {"language": "en", "items": 1, "canary": LINE + DIGIT, "commitment": "0" * 64}
+    manifest = {"language": "en", "items": 1, "canary": LINE + DIGIT, "commitment": "0" * 64, "pictures": "compared"}
     assert questions["readme"].text in PAIR_FORMAT.readme(manifest)
     for question in questions.values():
         assert question.text.count(DIGIT[:16]) == (question.way == "half") and DIGIT[16:20] not in question.text

@@ -155,7 +155,7 @@ def test_at_closing_a_team_has_two_models(stepped: Board, handed: Any) -> None:
     """By default those with the best feedback; teams of a group count as one, and maintainers are not limited."""
     group(stepped, Team="g", Twin="g")
     handed("Low", {})
-    handed("Middle", {"feedback": 1})
+    handed("Middle", {"feedback": 2})
     handed("High", {"feedback": 3})
     handed("Lucky", {"final": 5}, "Twin")
     handed("Other", {}, "Another")
@@ -180,7 +180,8 @@ def test_a_group_has_one_best_on_a_ladder(stepped: Board, handed: Any, find: Fin
 
 def test_a_team_chooses_its_models(stepped: Board, handed: Any) -> None:
     # The scores are rounded to steps of 50 points, so the third one beats nothing: it has no feedback.
-    files = {name: handed(name, {"feedback": right}) for right, name in enumerate(("Zero", "One", "Two", "Three"))}
+    rights = {"Zero": 0, "One": 2, "Two": 2, "Three": 3}
+    files = {name: handed(name, {"feedback": right}) for name, right in rights.items()}
     assert selected(stepped) == {"One", "Three"}
     for name in ("Zero", "Two"):
         choose(stepped, files[name].id, team="Team", actor="team Team")

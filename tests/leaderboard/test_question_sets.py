@@ -107,7 +107,7 @@ def test_models_are_ranked_on_a_question_set(
             Pages(site).page(BOARD_PAGES[names.ABOUT]),
         ]
     assert "Ranked by RAE on Image: 120 questions" in page and "Image − Text only" in page
-    assert "on the same resampled pictures" in page
+    assert "by sign flips of the same pictures" in page
     assert re.search("RAE by (leaf|category)", pages[1]) and "the right option" in pages[1]
     assert "gets more items right than" in pages[2] and "Only A got right" in pages[2]
     assert "guessing gives 25 %" in pages[3]
