@@ -55,6 +55,18 @@ def test_a_path_has_lost_a_slash() -> None:
     assert str(open_folder(Path("s3://bucket/a"))) == "s3://bucket/a"
 
 
+def test_a_folder_inside_stays_where_it_is_in_another_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers of a cluster start elsewhere, and made files in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    folder = DiskFolder(Path("out"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    inside = pickle.loads(pickle.dumps(folder)).subfolder("work").subfolder("final")
+    assert inside.local_path == tmp_path / "out/work/final" and str(inside) == str(Path("out/work/final"))
+
+
 def test_what_is_written_is_there(folder: Folder) -> None:
     assert folder.entries() == [] and folder.size("a.txt") is None
     folder.subfolder("deep").make()

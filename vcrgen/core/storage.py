@@ -6,6 +6,7 @@ Files are written atomically: on a disk under a temporary name and renamed; to a
 # ruff: noqa: D102 as `Folder` documents the methods of both kinds of folders
 
 import contextlib
+import copy
 import glob
 import hashlib
 import io
@@ -120,7 +121,9 @@ class DiskFolder(Folder):
         return str(self._shown)
 
     def subfolder(self, name: str) -> Self:
-        return type(self)(self._shown / name)
+        folder = copy.copy(self)  # made here, it would be in this process's working folder
+        folder._shown, folder.local_path = self._shown / name, self.local_path / name
+        return folder
 
     def make(self) -> None:
         self.local_path.mkdir(parents=True, exist_ok=True)
