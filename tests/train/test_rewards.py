@@ -157,7 +157,7 @@ def test_verl_calls_a_function() -> None:
     ]
 
 
-@pytest.mark.parametrize("answers", ["in spring", [], [3], None])
+@pytest.mark.parametrize("answers", ["in spring", "[in spring", "[" * 100_000, '{"a": 1}', {"a": 1}, [], [3], None])
 def test_answers_that_are_no_list_of_texts_are_refused(answers: object) -> None:
     with pytest.raises(ScoreError, match="the list of its image's masked texts"):
         reward(["in spring"], [answers])

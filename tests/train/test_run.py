@@ -123,6 +123,11 @@ def test_a_checkpoint_that_was_not_finished_is_not_taken(train: Train, tmp_path:
     assert weights(train("lora").path) == weights(train("whole").path)
 
 
+def test_a_training_without_checkpoints_keeps_what_it_made(train: Train) -> None:
+    quick = {"sft": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 1, "save_strategy": "no"}}
+    assert weights(train("lora", fields=quick, steps=1).path)
+
+
 def test_a_finished_training_is_not_done_again(train: Train, tmp_path: Path) -> None:
     first = train("lora")
     before = {path: path.stat().st_mtime_ns for path in first.path.iterdir()}
@@ -164,6 +169,7 @@ def test_a_loss_that_is_no_number_ends_a_training(made: Train, monkeypatch: pyte
         ({"lora": {"rank": 1}}, {}, ConfigError, r"lora: of the recipe is not for LoraConfig: .*rank"),
         ({"stream": {"width": 3}}, {}, ConfigError, "width"),
         ({"dpo": {}}, {}, ConfigError, "dpo"),
+        ({"sft": {"max_steps": -1}}, {"steps": None}, ConfigError, "max_steps of the recipe is -1; give a count"),
         ({"grpo": {"num_generations": 3}}, {"method": "grpo"}, ConfigError, "GRPOConfig"),
         ({}, {"lang": "xx"}, ConfigError, "unknown language 'xx'"),
     ],
@@ -173,4 +179,4 @@ def test_mistakes_of_a_recipe(
 ) -> None:
     with pytest.raises(error, match=problem):
         train("lora", fields=fields, **options)
-    assert not (tmp_path / "lora/run.json").exists()
+    assert not (tmp_path / "lora").exists()  # nothing holds who mends it to the options of before

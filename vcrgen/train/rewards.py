@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import fsum
@@ -124,10 +125,12 @@ def compute_score(
 
 def _spans(answers: Any) -> list[str]:
     """The texts of an image's spans."""
-    spans = json.loads(answers) if isinstance(answers, str) and answers.startswith("[") else answers
-    if spans is None or isinstance(spans, str) or not len(spans) or not all(isinstance(span, str) for span in spans):
+    with suppress(ValueError, RecursionError):
+        answers = json.loads(answers) if isinstance(answers, str) else answers
+    spans = list(answers) if isinstance(answers, Iterable) and not isinstance(answers, str | Mapping) else []
+    if not spans or not all(isinstance(span, str) for span in spans):
         raise ScoreError(f"The answers of a completion are the list of its image's masked texts, not {answers!r:.80}.")
-    return list(spans)
+    return spans
 
 
 def _text(completion: Any) -> str:

@@ -16,14 +16,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from vcrgen.core.errors import OutputError, PipelineError
+from vcrgen.core.errors import ConfigError, OutputError, PipelineError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.files import canonical_json, output_errors, write_json, write_text
-from vcrgen.core.folder import WorkFolder
+from vcrgen.core.folder import PLAN, WorkFolder
 from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.reading import read_json
 from vcrgen.core.storage import DiskFolder, remote_url
-from vcrgen.models.loading import check_adapter, folder_digest, load_model, silence_transformers
+from vcrgen.models.loading import (
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
+    check_adapter,
+    folder_digest,
+    load_model,
+    silence_transformers,
+)
 from vcrgen.train.data import StreamRows, open_training_data
 from vcrgen.train.options import TrainOptions, read_recipe
 
@@ -75,7 +82,11 @@ def finetune(
     loaded = load_model(model, device=options.device, trust_remote_code=options.trust_remote_code)
     from vcrgen.train.trainer import checkpoint_of, make_trainer
 
-    fields = {name: value for name, value in getattr(recipe, options.method).items() if name != "max_steps"}
+    fields = dict(getattr(recipe, options.method))
+    steps = options.steps or fields["max_steps"]
+    del fields["max_steps"]  # a training may be prolonged
+    if type(steps) is not int or steps < 1:
+        raise ConfigError(f"max_steps of the recipe is {steps!r}; give a count of at least 1.")
     facts = {
         **options.model_dump(mode="json", exclude={"adapter", "recipe", "device", "steps"}),
         **{name: version(name) for name in ("vcrgen", *PACKAGES)},
@@ -87,23 +98,31 @@ def finetune(
     }
     fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
     with output_errors(out):
-        if (result := _finished(out, fingerprint, options.steps)) is not None:
+        if (result := _finished(out, fingerprint, steps)) is not None:
             return result
         with place.locked():
-            place.freeze({"fingerprint": fingerprint, "facts": facts})
             work = place.folder.local_path
             assert work is not None
-            with silence_transformers():
-                last = checkpoint_of(work)
-                if last and isinstance(data, StreamRows):
-                    data.go_on_from(last.place)
-                trainer = make_trainer(loaded, data, options, recipe, folder=work, listener=listener)
-                listener.stage("")
-                listener.begin(trainer.args.max_steps, last.step if last else 0)
-                trainer.train(resume_from_checkpoint=str(last.folder) if last else None)
-                trainer.model.peft_config["default"].base_model_name_or_path = model.resolve().name
-                trainer.model.save_pretrained(out)
-                (out / "README.md").unlink(missing_ok=True)  # peft's, a form without entries
+            if checkpoint_of(work) is None:  # a run that did nothing binds nobody to its options
+                (work / PLAN).unlink(missing_ok=True)
+            place.freeze({"fingerprint": fingerprint, "facts": facts})
+            try:
+                with silence_transformers():
+                    last = checkpoint_of(work)
+                    if last and isinstance(data, StreamRows):
+                        data.go_on_from(last.place)
+                    trainer = make_trainer(loaded, data, options, recipe, folder=work, listener=listener)
+                    listener.stage("")
+                    listener.begin(trainer.args.max_steps, last.step if last else 0)
+                    trainer.train(resume_from_checkpoint=str(last.folder) if last else None)
+                    trainer.model.peft_config["default"].base_model_name_or_path = model.resolve().name
+                    trainer.model.save_pretrained(work / "adapter")
+            except BaseException:
+                if checkpoint_of(work) is None:
+                    place.clear()
+                raise
+            for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):  # whole, and without peft's README, a form without entries
+                (work / "adapter" / name).replace(out / name)
         log = [entry for entry in trainer.state.log_history if "train_runtime" not in entry]
         write_text(out / LOG, "".join(json.dumps(entry) + "\n" for entry in log))
         report = {"fingerprint": fingerprint, "run": facts, "steps": trainer.state.global_step}
@@ -112,13 +131,13 @@ def finetune(
     return TrainResult(path=out, steps=trainer.state.global_step, log=log, was_complete=False)
 
 
-def _finished(out: Path, fingerprint: str, steps: int | None) -> TrainResult | None:
+def _finished(out: Path, fingerprint: str, steps: int) -> TrainResult | None:
     """A finished training of the same plan; an OutputError for another plan."""
     if not (out / REPORT).is_file():
         return None
     with suppress(KeyError, TypeError, ValueError, OSError):
         report = read_json(out / REPORT, OutputError)
-        if report["fingerprint"] == fingerprint and steps in (None, report["steps"]):
+        if report["fingerprint"] == fingerprint and report["steps"] == steps:
             log = [json.loads(line) for line in (out / LOG).read_text("utf-8").splitlines()]
             return TrainResult(path=out, steps=report["steps"], log=log, was_complete=True)
     raise OutputError(

@@ -80,9 +80,9 @@ class VCRTaskset(vf.Taskset[VCRTask, VCRTasksetConfig]):
     def load(self) -> Iterator[VCRTask]:
         """The tasks, from the stream's beginning."""
         config = self.config
-        covers = {"ink": config.ink} if config.ink is not None else {"mode": config.mode or "hard"}
-        fields = {"lang": config.lang, "cover": config.cover, "width": config.width, "seed": config.seed}
-        stream = VCRStream(config.source, **covers, **fields, views=(config.view,), rank=0, world_size=1)
+        names = ("lang", "mode", "ink", "cover", "width", "seed")
+        fields = {name: getattr(config, name) for name in names}
+        stream = VCRStream(config.source, **fields, views=(config.view,), rank=0, world_size=1)
         for example in stream:
             content: list[dict[str, Any]] = [
                 {"type": "image_url", "image_url": {"url": data_url(example["image"], config.image)}},
