@@ -28,7 +28,7 @@ def check(name: str, folder: Path) -> int:
     python = environment / "bin" / "python"
     if not python.exists():
         venv.create(environment, with_pip=True)
-    # The checkout would hide the wheel, so tests run elsewhere and import it alone.
+    # Tests run in the checkout, whose package they import; the module `vcrgen_env` they have from the wheel.
     steps = [
         [python, "-m", "pip", "install", "--quiet", "--upgrade", *packages],
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ROOT, ROOT / tests],
