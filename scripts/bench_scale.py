@@ -110,7 +110,7 @@ def child(source: str, lang: str, out: str, address: str) -> None:
     where: dict[str, Any] = {"engine": "ray", "address": address} if address else {}
     if not address:
         run._load_worker = clock.worker
-    build(source, out=out, lang=lang, shard_size=SHARD, listener=clock, **where)
+    build(source, out=out, lang=lang, shard_size=SHARD, progress=clock, **where)
     first = clock.marks[1] if address else next(mark for mark in clock.marks if mark[0] >= WARM)
     last = clock.marks[-1]
     pairs = last[0] - first[0]

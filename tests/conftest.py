@@ -88,14 +88,15 @@ def run(
 
     Nothing is said of the progress, which a machine that is slow would have time for.
     """
-    from vcrgen.cli import app, console, progress
+    from vcrgen.cli import app, console
+    from vcrgen.core import console_progress
 
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(console, "out", Console(width=300))
     monkeypatch.setattr(console, "err", Console(width=300, stderr=True))
-    monkeypatch.setattr(progress, "LINE_SECONDS", math.inf)
+    monkeypatch.setattr(console_progress, "LINE_SECONDS", math.inf)
 
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["vcrgen", *map(str, words)])

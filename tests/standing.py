@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.forked import Forked
 from vcrgen.cli import app
-from vcrgen.cli.progress import ConsoleProgress
+from vcrgen.core.console_progress import ConsoleProgress
 
 
 def stands_at(items: int, *words: str) -> Forked:

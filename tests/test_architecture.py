@@ -175,6 +175,11 @@ def test_no_module_imports_itself_through_others(package: str) -> None:
         pytest.fail(" -> ".join(cycle.args[1]), pytrace=False)
 
 
+def test_rich_draws_what_the_command_line_prints_and_the_progress_of_long_jobs() -> None:
+    users = {file.relative_to(PACKAGE) for file in PACKAGE.rglob("*.py") if every_import(file) & {"rich", "typer"}}
+    assert {file for file in users if file.parts[0] != "cli"} == {Path("core/console_progress.py")}
+
+
 def test_locks_are_taken_in_one_place() -> None:
     users = [file for file in sorted(PACKAGE.rglob("*.py")) if "filelock" in every_import(file)]
     assert users == [PACKAGE / "core" / "lock.py"]
@@ -188,6 +193,8 @@ def test_every_package_that_is_imported_is_declared() -> None:
     distribution = {"yaml": "pyyaml", "PIL": "pillow", "fontTools": "fonttools"}
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
+    # There where anybody asks for them: notebooks run on IPython, and to_pandas() says so if pandas is missing.
+    distribution |= {"IPython": "rich", "pandas": "datasets"}
     distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}
     not_ours = sys.stdlib_module_names | {"vcrgen"}
     for file in sorted(PACKAGE.rglob("*.py")):

@@ -4,6 +4,7 @@ The names below are loaded when they are first used, so that ``import vcrgen`` i
 of what the builder needs.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from vcrgen.core.lazy import attach
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from vcrgen.core.errors import VcrgenError
     from vcrgen.scorer.api import match_image, match_span, match_spans
     from vcrgen.scorer.run import score
+
+logging.getLogger("vcrgen").addHandler(logging.NullHandler())  # silent until a program that imports it asks
 
 __all__ = [
     "BuildConfig",

@@ -51,7 +51,7 @@ def test_the_size_of_what_is_finished_is_told(tmp_path: Path) -> None:
         def note(self, text: str) -> None:
             notes.append(text)
 
-    result = build(SAMPLES, out=tmp_path / "out", shard_size=6, listener=Noting())
+    result = build(SAMPLES, out=tmp_path / "out", shard_size=6, progress=Noting())
     whole = sum(file.bytes for file in result.manifest.files)
     assert len(notes) == 5 and notes[0] != notes[-1] == shown_bytes(whole)
 
@@ -218,7 +218,7 @@ def test_other_splits_after_a_stopped_assembly_are_refused_at_once(
         with pytest.raises(Stop):
             build(SAMPLES, out=out, **OPTIONS)
     with pytest.raises(OutputError, match="unfinished build with other splits; finish that one"):
-        build(SAMPLES, out=out, **OPTIONS | {"splits": "train=..."}, listener=Refusing())
+        build(SAMPLES, out=out, **OPTIONS | {"splits": "train=..."}, progress=Refusing())
     build(SAMPLES, out=out, **OPTIONS)
     assert tree(out) == tree(reference)
 
@@ -230,7 +230,7 @@ def test_ctrl_c_keeps_what_is_finished(tree: Tree, reference: Path, tmp_path: Pa
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(SAMPLES, out=tmp_path / "out", listener=Interrupting(), **OPTIONS)
+        build(SAMPLES, out=tmp_path / "out", progress=Interrupting(), **OPTIONS)
     build(SAMPLES, out=tmp_path / "out", **OPTIONS)
     assert tree(tmp_path / "out") == tree(reference)
 
@@ -326,9 +326,9 @@ def test_too_large_splits_lose_nothing(tmp_path: Path) -> None:
             read.append(read_now)
 
     with pytest.raises(ConfigError, match="asks for 1,000 pairs"):
-        build("samples:20", out=tmp_path / "out", splits="train=...,test=1000", listener=Counting())
+        build("samples:20", out=tmp_path / "out", splits="train=...,test=1000", progress=Counting())
     assert sum(read) == 20
-    result = build("samples:20", out=tmp_path / "out", splits="train=...,test=5", listener=Counting())
+    result = build("samples:20", out=tmp_path / "out", splits="train=...,test=5", progress=Counting())
     assert sum(read) == 20 and result.manifest.pairs >= 18  # what was built before is taken
 
 

@@ -97,8 +97,8 @@ def test_progress_counts_rows(folder: Path) -> None:
             done.append(read)
 
     source = write(folder, OF_SEVERAL)
-    build(source, out=folder / "a", mode="easy", captions="each", listener=Counting())
-    build(source, out=folder / "b", mode="easy", where=("kind=a",), limit=2, listener=Counting())
+    build(source, out=folder / "a", mode="easy", captions="each", progress=Counting())
+    build(source, out=folder / "b", mode="easy", where=("kind=a",), limit=2, progress=Counting())
     assert sum(done) == 5 + 3
 
 

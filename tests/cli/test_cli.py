@@ -118,9 +118,21 @@ def test_the_versions_for_a_report_of_a_fault(run: Run, monkeypatch: pytest.Monk
     assert f"extra korean: numpy {version('numpy')}, no-such-package not installed" in lines
 
 
-def test_verbose_without_version_is_a_mistake(run: Run) -> None:
-    code, out, err = run("--verbose", "fonts")
-    assert (code, out) == (2, "") and err == "Error: --verbose is an option of --version: vcrgen --version --verbose.\n"
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_verbose_logs_the_steps_and_quiet_tells_of_no_next_command(run: Run, place: str) -> None:
+    def build(option: str) -> tuple[int, str, str]:
+        words = ("build", "samples:2", "--mode", "easy", "--out", f"{place}{option}")
+        return run(option, *words) if place == "before" else run(*words, option)
+
+    code, out, err = build("-v")
+    assert code == 0 and "\nLook at it: " in out
+    assert [line[9:] for line in err.splitlines()][:2] == [
+        "reading the source's layout",
+        "loading fonts and text pipeline",
+    ]
+    code, out, err = build("-q")
+    assert (code, err) == (0, "") and "Look at it" not in out and "is complete" in out
+    assert run("-q", "fonts", "-v")[0] == 2
 
 
 def test_a_recipe_with_a_local_source(run: Run, wiki_dir: Path) -> None:

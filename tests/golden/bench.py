@@ -286,14 +286,15 @@ class Bench:
         from rich.console import Console
         from typer.testing import CliRunner
 
-        from vcrgen.cli import app, console, progress
+        from vcrgen.cli import app, console
+        from vcrgen.core import console_progress
 
         settings = {"COLUMNS": "200", "LINES": "60", "TERM": "dumb", "NO_COLOR": "1"}
         # The consoles are made when the command line is first imported, in whatever width the terminal has then.
         wide = {"out": Console(width=200, height=60), "err": Console(width=200, height=60, stderr=True)}
         helps = mock.patch.object(typer.rich_utils, "MAX_WIDTH", 200)
         # On a machine that is slow at the moment, the lines of progress would come in between.
-        silent = mock.patch.object(progress, "LINE_SECONDS", math.inf)
+        silent = mock.patch.object(console_progress, "LINE_SECONDS", math.inf)
         with contextlib.chdir(self.folder), mock.patch.multiple(console, **wide), helps, silent:
             result = CliRunner().invoke(app, [str(word).replace(f"{self.folder}/", "") for word in words], env=settings)
         text = result.stdout + result.stderr

@@ -81,7 +81,7 @@ def build(
     engine: str = "local",
     address: str | None = None,
     config: str | Path | BuildConfig | None = None,
-    listener: ProgressListener | None = None,
+    progress: bool | ProgressListener = True,
     **options: Any,
 ) -> BuildResult:
     """Build a VCR dataset from image-caption pairs.
@@ -97,17 +97,20 @@ def build(
         engine: ``local`` or ``ray``.
         address: Of a running Ray cluster.
         config: A YAML recipe or a configuration; options given here win.
-        listener: Told of the progress.
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
         **options: Fields of [BuildConfig][vcrgen.BuildConfig].
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
     """
+    from vcrgen.core.console_progress import open_progress  # which imports rich
+
     base = config.model_dump() if isinstance(config, BuildConfig) else {}
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
     choice = EngineChoice(name=engine, workers=workers, address=address)
-    return Build(merged, out=out, engine=choice, listener=listener or ProgressListener()).run()
+    with open_progress(progress) as listener:
+        return Build(merged, out=out, engine=choice, listener=listener).run()
 
 
 def default_out(config: BuildConfig) -> Path:

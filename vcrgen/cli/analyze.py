@@ -62,14 +62,13 @@ def map_tasks(
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
     from vcrgen.cli import console
-    from vcrgen.cli.progress import ConsoleProgress
 
     _require_packages()
     settings = validate_options(MapOptions, drop_none(options))
     output_format = report_format(form, out, scores or [])
     example = _find_example("map", settings, scores or [])
     table = example.load() if example else _read_table(scores, settings)
-    with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
+    with console.progress(doing="clustering", unit="resamples", kept="clustered") as listener:
         result = make_map(
             table,
             method=settings.method,

@@ -152,10 +152,9 @@ def _run(
     pictures: Pictures, choice: PictureSelection, make_model: Callable[[], VisionModel], out: Path, workers: int
 ) -> None:
     """Read the pictures, write the outputs, and say how to score them."""
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.models.predict.run import run_baseline
 
-    with ConsoleProgress(console.err, doing="reading", unit="pictures", kept="read") as listener:
+    with console.progress(doing="reading", unit="pictures", kept="read") as listener:
         result = run_baseline(pictures, choice, out=out, make_model=make_model, workers=workers, listener=listener)
     if result.rejected:
         counts = ", ".join(f"{reason} {count:,}" for reason, count in result.rejected.most_common())
@@ -226,7 +225,6 @@ def text_only(
 
 def _text_only_outputs(folder: Path, data: Dataset, settings: PredictOptions) -> tuple[str, Outputs]:
     """Ask a model in the text-only view, as `vcrgen predict` does; nothing that was answered is asked again."""
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.core.reading import iter_json_lines
     from vcrgen.data.views import View
     from vcrgen.models.predict import job
@@ -237,7 +235,7 @@ def _text_only_outputs(folder: Path, data: Dataset, settings: PredictOptions) ->
     choice = QuestionSelection(views=(View.TEXT_ONLY,), split=settings.split, limit=settings.limit, lang=settings.lang)
     model = model_of(settings, prompt)
     target = default_out(folder, f"{file_name(model)}-text-only")
-    with ConsoleProgress(console.err, doing="asking", unit="questions", kept="answered") as listener:
+    with console.progress(doing="asking", unit="questions", kept="answered") as listener:
         result = job.predict(data, choice, out=target, model=model, prompt=prompt, listener=listener)
     exit_unless_finished(result, settings)
     lines = (line for _, line in iter_json_lines(result.path, PredictionError))

@@ -73,7 +73,6 @@ def build(
     it arrives, so the same command resumes an interrupted run. Exit code 3: replies are missing.
     """
     from vcrgen.bloom.scenes.generator import build_scene_set
-    from vcrgen.cli.progress import ConsoleProgress
 
     values = with_server(BloomGenerationOptions, server, options)
     of_scenes = source is None and config is None and "image_model" not in values
@@ -86,7 +85,7 @@ def build(
             option = spelling(BloomGenerationOptions, others[0])
             raise ConfigError(f"{option} needs the pairs whose pictures are asked about: SOURCE, or --image-model.")
         folder = _folder(out, "scenes")
-        with ConsoleProgress(console.err, unit="items") as listener:
+        with console.progress(unit="items") as listener:
             manifest = build_scene_set(validate_options(BloomSceneOptions, values), folder, listener=listener)
         return _print_summary(folder, manifest)
     settings = _merge_recipe(source, config, values)
@@ -170,9 +169,8 @@ def _merge_recipe(source: str | None, config: Path | None, values: dict[str, Any
 def _generate(settings: BloomGenerationOptions, folder: Path) -> None:
     """Generate a set by models, and print the outcome."""
     from vcrgen.bloom.generation.generate_set import generate_set
-    from vcrgen.cli.progress import ConsoleProgress
 
-    progress = ConsoleProgress(console.err, doing="generating", unit="items", kept="accepted")
+    progress = console.progress(doing="generating", unit="items", kept="accepted")
     with interruption(keeps=True), progress as listener:
         result = generate_set(settings, folder, open_models(settings), listener=listener)
     typer.echo(f"{result.ledger}: {result.usage.summary}.")
@@ -256,11 +254,10 @@ def import_(
 ) -> None:
     """Convert a file to an MCQ benchmark; every rejected item is counted with its reason."""
     from vcrgen.bloom.importing import import_questions
-    from vcrgen.cli.progress import ConsoleProgress
 
     folder = _folder(out, file.stem.lower())
     settings = validate_options(BloomImportOptions, drop_none(options))
-    with ConsoleProgress(console.err, doing="reading", unit="items", kept="kept") as listener:
+    with console.progress(doing="reading", unit="items", kept="kept") as listener:
         manifest = import_questions(file, settings, folder, listener=listener)
     _print_summary(folder, manifest)
 

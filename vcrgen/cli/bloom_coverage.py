@@ -57,7 +57,6 @@ def coverage(
     from vcrgen.analysis.profile.coverage_report import coverage_document
     from vcrgen.bloom.coverage.classification import classify_sets, format_categories
     from vcrgen.bloom.coverage.item_sets import common_taxonomy, open_sets
-    from vcrgen.cli.progress import ConsoleProgress
 
     settings = validate_options(BloomCoverageOptions, with_server(BloomCoverageOptions, server, options))
     read = [*sets, settings.ledger, *(file for file in (settings.categories, settings.taxonomy) if file is not None)]
@@ -72,7 +71,7 @@ def coverage(
     models = open_models(settings) if settings.model else {}
     with (
         interruption(keeps=True),
-        ConsoleProgress(console.err, doing="classifying", unit="items", kept="classified") as listener,
+        console.progress(doing="classifying", unit="items", kept="classified") as listener,
     ):
         classification = classify_sets(opened, taxonomy, settings, models, listener=listener)
     _report_replies(classification, settings)

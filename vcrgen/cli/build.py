@@ -65,11 +65,10 @@ def build(
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
     from vcrgen.builder.splits import MAX_GROUP
-    from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(config, {"source": source, **options})
     choice = EngineChoice(name=engine, workers=workers, address=address)
-    with ConsoleProgress(console.err) as listener:
+    with console.progress() as listener:
         result = Build(merged, out=out or default_out(merged), engine=choice, listener=listener).run()
     manifest = result.manifest
     done = "was complete already" if result.was_complete else "is complete"

@@ -1,7 +1,11 @@
 """Consoles of all commands: results on the standard output, progress and errors on the standard error."""
 
+from __future__ import annotations
+
+import logging
 import shlex
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -9,8 +13,42 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
+if TYPE_CHECKING:
+    from vcrgen.core.console_progress import ConsoleProgress
+
 out = Console()
 err = Console(stderr=True)
+_SILENT = Console(stderr=True, quiet=True)
+_quiet = False
+
+
+class _Log(logging.Handler):
+    """Prints the log on the standard error, above a bar of progress; what warns is printed by the bar itself."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno < logging.WARNING:
+            err.print(self.format(record), soft_wrap=True, markup=False, highlight=False, style="dim")
+
+
+def set_loudness(*, quiet: bool, verbose: bool) -> None:
+    """Show the progress or not, and the log or not, from now on."""
+    global _quiet
+    _quiet = quiet
+    logger = logging.getLogger("vcrgen")
+    for handler in [handler for handler in logger.handlers if isinstance(handler, _Log)]:
+        logger.removeHandler(handler)
+    logger.setLevel(logging.DEBUG if verbose else logging.NOTSET)
+    if verbose:
+        handler = _Log()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        logger.addHandler(handler)
+
+
+def progress(*, doing: str = "building", unit: str = "pairs", kept: str = "built") -> ConsoleProgress:
+    """The progress of a long job on the standard error; silent with ``-q``."""
+    from vcrgen.core.console_progress import ConsoleProgress
+
+    return ConsoleProgress(_SILENT if _quiet else err, doing=doing, unit=unit, kept=kept)
 
 
 def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
@@ -26,8 +64,9 @@ def say_plain(text: str) -> None:
 
 
 def say_next(what: str, *command: object) -> None:
-    """Print a command to run next as one line that can be copied."""
-    say(escape(f"{what}: {shlex.join(map(str, command))}"), highlight=False)
+    """Print a command to run next as one line that can be copied; nothing with ``-q``."""
+    if not _quiet:
+        say(escape(f"{what}: {shlex.join(map(str, command))}"), highlight=False)
 
 
 def ruled_table(*heads: str | Column) -> Table:

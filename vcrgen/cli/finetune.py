@@ -38,11 +38,10 @@ def finetune(
     Needs the extra `train`. The defaults of sft are the VCR paper's. Run the same command again to resume from the last
     checkpoint.
     """
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.train.run import finetune as train
 
     settings = validate_options(TrainOptions, drop_none(options))
-    with ConsoleProgress(console.err, doing="training", unit="steps") as listener:
+    with console.progress(doing="training", unit="steps") as listener:
         result = train(source, model=model, out=out, options=settings, listener=listener)
     done = "was complete already" if result.was_complete else "is complete"
     name = "loss" if settings.method == "sft" else "reward"

@@ -80,7 +80,6 @@ def make(
     Spans, fonts, widths, sizes, places and the modes of covers are drawn from the secret. Run the same command again to
     resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
     """
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.data.key import read_key
     from vcrgen.data.tasks.opening import is_mcq_dataset, open_task_dataset
     from vcrgen.hidden import make_hidden
@@ -99,7 +98,7 @@ def make(
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
         unit = "items" if questions else "pairs"
-        with interruption(keeps=not questions), ConsoleProgress(console.err, unit=unit) as listener:
+        with interruption(keeps=not questions), console.progress(unit=unit) as listener:
             if questions:
                 with _scenes(settings, **place) if scenes else nullcontext(Path(source)) as folder:
                     dataset = open_task_dataset(folder if scenes else source)
@@ -256,13 +255,12 @@ def probe(
     **options: Any,
 ) -> None:
     """Search the pictures among known pairs by a perceptual hash; print how many are found, and how many answers."""
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.hidden.probe import probe as search
     from vcrgen.hidden.probe import probe_document
     from vcrgen.hidden.verify import find_sets
 
     output_format = report_format(form, out)
     config = load_build_config(None, {"source": against, **{name: options[name] for name in PAIR_COLUMNS}})
-    with ConsoleProgress(console.err, unit="pairs") as listener:
+    with console.progress(unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
     write_report(probe_document(results), output_format, out)

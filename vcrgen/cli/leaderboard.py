@@ -11,7 +11,6 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.progress import ConsoleProgress
 from vcrgen.cli.root import add_group
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.extras import needs_extra
@@ -399,7 +398,7 @@ def close(
         console.say(
             f"{escape(model)}: its outputs are {ratio:g} times as long as the answers; look for lists of guesses."
         )
-    with ConsoleProgress(console.err, doing="scoring", unit="files", kept="scored") as listener:
+    with console.progress(doing="scoring", unit="files", kept="scored") as listener:
         count = run(_open(board), name, listener, early=early, leave_out=leave_out)
     console.out.print(
         f"{escape(name)} is closed; {pluralize(count, 'model has its scores', 'models have their scores')} on the "

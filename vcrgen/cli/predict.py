@@ -63,7 +63,6 @@ def predict(
     this process. Every reply is kept when it arrives: run the same command again to resume.
     Exit code 3: some images have no reply; the same command asks for them again.
     """
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.data.tasks.opening import open_task_dataset
     from vcrgen.models.predict import job
     from vcrgen.models.predict.questions import open_selection
@@ -76,7 +75,7 @@ def predict(
     pictures = open_selection(data, choice, answers=settings.answer_logprobs)
     model = model_of(settings, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if settings.canary else ''}")
-    with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
+    with console.progress(doing="asking", unit="pictures", kept="answered") as listener:
         result = job.predict(
             data,
             choice,

@@ -86,6 +86,9 @@ COMMANDS = {
 }
 
 
+LOUDNESS = ("-q", "--quiet", "-v", "--verbose")
+
+
 class Commands(TyperGroup):
     """The group ``vcrgen``, whose commands are imported when they are taken.
 
@@ -138,11 +141,12 @@ class Commands(TyperGroup):
 
         Files and pipes get UTF-8; a terminal shows characters that it lacks as escapes.
         """
+        words = sys.argv[1:] if args is None else list(args)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
         try:
-            code = super().main(args, standalone_mode=False, **options) or 0
+            code = super().main(_loudness_first(words), standalone_mode=False, **options) or 0
         except (typer.TyperException, VcrgenError, OSError) as error:
             if (mistake := _mistake(error)) is None:
                 raise
@@ -152,6 +156,13 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _loudness_first(words: list[str]) -> list[str]:
+    """The words of a command line with ``-q`` and ``-v``, which may stand behind any command, before the command."""
+    end = words.index("--") if "--" in words else len(words)
+    loudness = [word for word in words[:end] if word in LOUDNESS]
+    return [*loudness, *(word for word in words[:end] if word not in LOUDNESS), *words[end:]]
 
 
 @contextmanager
@@ -247,13 +258,24 @@ def main(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_show_version, help="Show the version and exit.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress, notes or next commands; behind any command, too.")
+    ] = False,
     verbose: Annotated[  # eager, so that it is parsed before --version shows something
-        bool, typer.Option("--verbose", is_eager=True, help="With --version: all that a report of a fault needs.")
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            is_eager=True,
+            help="Log each step on the standard error; behind any command, too. With --version: all that a report of "
+            "a fault needs.",
+        ),
     ] = False,
 ) -> None:
     """Parse options before the command."""
-    if verbose:
-        raise VcrgenError("--verbose is an option of --version: vcrgen --version --verbose.")
+    if quiet and verbose:
+        raise VcrgenError("--quiet and --verbose exclude each other; give one of them.")
+    console.set_loudness(quiet=quiet, verbose=verbose)
 
 
 def _join_lines(command: Any) -> Any:

@@ -1,13 +1,17 @@
-"""The progress of a long job, reported to a listener."""
+"""The progress of a long job, reported to a listener and to Python's ``logging``."""
 
+import logging
 from collections import Counter
+
+LOGGER = logging.getLogger("vcrgen")
 
 
 class ProgressListener:
-    """Receiver of a job's progress. This one ignores it; a command line shows it, a test counts it."""
+    """Receiver of a job's progress. This one logs it; a command line shows it as well, a test counts it."""
 
     def begin(self, total: int, done: int) -> None:
         """Take the number of items, and of those that an earlier run finished; called once."""
+        LOGGER.info("%s items, of which %s are done", f"{total:,}" if total else "some", f"{done:,}")
 
     def resume(self, replies: int) -> None:
         """Take the number of replies that an earlier run got, if it is not known of which items; before `begin`."""
@@ -23,6 +27,8 @@ class ProgressListener:
 
     def stage(self, text: str, /) -> None:
         """Take the name of work on something other than items; the empty text ends it."""
+        if text:
+            LOGGER.info("%s", text)
 
     def note(self, text: str, /) -> None:
         """Take a text to show beside the count from now on.
@@ -32,6 +38,7 @@ class ProgressListener:
 
     def warn(self, text: str, /) -> None:
         """Take a sentence that the user should see, whatever follows."""
+        LOGGER.warning("%s", text)
 
 
 SILENT = ProgressListener()

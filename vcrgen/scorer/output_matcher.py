@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from vcrgen.core.errors import PredictionError
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
 from vcrgen.data.views import View
 from vcrgen.scorer.key import BaseKey
@@ -52,6 +53,7 @@ PROBLEMS: Mapping[str, str] = {
 _ONE_OR_MANY = re.compile(r"\[(.*?)\|(.*?)\]")
 STRICT = ("missing", "unknown", "duplicate", "conflict", "null", "nan", "failed")
 EXAMPLES = 5
+_NONE: Counter[str] = Counter()  # rejected items, for a listener
 SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked there
 
 
@@ -97,6 +99,7 @@ class OutputMatcher:
     counts: Counter[str] = field(default_factory=Counter)  # problems by kind
     examples: dict[str, list[str]] = field(default_factory=dict)  # the first places of each kind
     # for each mode and view, which questions have an output
+    listener: ProgressListener = SILENT  # is told of every output
     seen: dict[CellName, MutableSequence[int]] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
@@ -124,6 +127,7 @@ class OutputMatcher:
     def _match_file(self, file: PredictionFile) -> Iterator[MatchedOutput]:
         for prediction in file:
             self.total += 1
+            self.listener.advance(1, 1, _NONE)
             self._check_model(prediction)
             matched = self._match(prediction)
             if not isinstance(matched, MatchedOutput):

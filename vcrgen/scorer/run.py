@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.core.errors import VcrgenError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import read_key
 from vcrgen.data.tasks.bloom import TASK
 from vcrgen.data.tasks.opening import is_mcq_dataset
@@ -42,7 +43,12 @@ def is_mcq(data: Path) -> bool:
 
 
 def score(
-    predictions: str | Path | Sequence[str | Path], *, data: str | Path, spans: str | Path | None = None, **options: Any
+    predictions: str | Path | Sequence[str | Path],
+    *,
+    data: str | Path,
+    spans: str | Path | None = None,
+    progress: bool | ProgressListener = True,
+    **options: Any,
 ) -> RunResult:
     """Score a file of model outputs against a VCR dataset.
 
@@ -52,6 +58,7 @@ def score(
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or what ``datasets.save_to_disk`` wrote, on a disk or in
             an object store; or the key of a hidden set, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
         **options: Fields of `ScoreOptions`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
             ``mode``, ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``,
             ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``judge``, ``judge_model``,
@@ -60,7 +67,13 @@ def score(
     Raises:
         VcrgenError: The user can mend it; the message says how.
     """
-    session = open_session(Path(data), ScoreOptions(**options))
-    with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
-        files = [predictions] if isinstance(predictions, str | Path) else predictions
-        return session.score([receive(Path(file)) for file in files], evidence)
+    from vcrgen.core.console_progress import open_progress  # which imports rich
+
+    files = [predictions] if isinstance(predictions, str | Path) else predictions
+    with open_progress(progress, doing="scoring", unit="outputs", kept="read") as listener:
+        listener.stage("reading the answers")
+        session = open_session(Path(data), ScoreOptions(**options))
+        with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
+            session.listener = listener
+            listener.stage("scoring")
+            return session.score([receive(Path(file)) for file in files], evidence)

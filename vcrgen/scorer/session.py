@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.core.errors import PredictionError, ScoreError
+from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.reading import encodable
 from vcrgen.core.signature import Signature
 from vcrgen.data.key import note_of
@@ -62,6 +63,7 @@ class BaseScoringSession(ABC):
     task: ScoredTask
     options: ScoreOptions
     key: BaseKey[Any]
+    listener: ProgressListener = SILENT  # is told of the outputs that are read
 
     def _requested_view(self) -> View | None:
         """The only view that is scored, or None for all; refuses one that the task does not have."""
@@ -162,6 +164,7 @@ class BaseScoringSession(ABC):
             raise PredictionError(
                 f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
             )
+        self.listener.stage(f"resampling the {self.task.clusters}")
         cells, resamples = self._summarised(tally)
         return RunResult(
             name=run_name(run),

@@ -140,7 +140,7 @@ class Session(BaseScoringSession):
                 )
 
     def _matcher(self) -> OutputMatcher:
-        return OutputMatcher(self.key, self.task, self.options.mode, self._view)
+        return OutputMatcher(self.key, self.task, self.options.mode, self._view, listener=self.listener)
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         yield from super()._notes(run, cells)

@@ -47,7 +47,7 @@ def cluster(store_server: Any) -> Iterator[Any]:
 def test_ray_gives_the_bytes_of_one_process(
     cluster: Any, tree: Tree, reference: Path, options: Options, listener: Any, tmp_path: Path
 ) -> None:
-    result = build(out=tmp_path / "out", engine="ray", address=cluster.address, listener=listener, **options)
+    result = build(out=tmp_path / "out", engine="ray", address=cluster.address, progress=listener, **options)
     assert tree(tmp_path / "out") == tree(reference)
     assert (listener.read, listener.built) == (48, result.manifest.pairs)
 
@@ -88,7 +88,7 @@ def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_
             pairs_file.unlink()
 
     with pytest.raises(SourceError, match="cannot be read"):
-        build(pairs_file, out=tmp_path / "out", engine="ray", address=cluster.address, listener=Removing())
+        build(pairs_file, out=tmp_path / "out", engine="ray", address=cluster.address, progress=Removing())
 
 
 def test_a_machine_that_does_not_see_the_folder(

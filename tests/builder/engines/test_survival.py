@@ -350,6 +350,6 @@ def test_a_poison_shard(
         def advance(self, read_now: int, built: int, rejected: object) -> None:
             read.append(read_now)
 
-    build(out=out, listener=Counting(), **OPTIONS)  # mended, only that one is left to do; here without a cluster
+    build(out=out, progress=Counting(), **OPTIONS)  # mended, only that one is left to do; here without a cluster
     assert sum(read) == OPTIONS["shard_size"]
     assert tree(out) == tree(reference)

@@ -377,7 +377,7 @@ class ItemSession(BaseScoringSession):
         evidence.add(run, model, item.question_id, *cell, [(columns, result.scores)], signature)
 
     def _matcher(self) -> OutputMatcher:
-        return ItemMatcher(self.key, self.task, self.options.lang, self._view)
+        return ItemMatcher(self.key, self.task, self.options.lang, self._view, listener=self.listener)
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         yield from super()._notes(run, cells)

@@ -1,9 +1,13 @@
-"""Progress of a long job: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a long job: a bar on a terminal and in a notebook, a line now and then elsewhere.
+
+Builds and scores show it from Python as from the command line, so it stands below both.
+"""
 
 import time
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich import progress
 from rich.console import Console
@@ -11,9 +15,22 @@ from rich.table import Column
 from rich.text import Text
 
 from vcrgen.core.plurals import pluralize
-from vcrgen.core.progress import ProgressListener
+from vcrgen.core.progress import SILENT, ProgressListener
 
 LINE_SECONDS = 10.0
+NOTEBOOK_SECONDS = 0.25  # between two states of a bar in a notebook
+
+
+def open_progress(progress: bool | ProgressListener, **words: str) -> AbstractContextManager[ProgressListener]:
+    """The listener of a job that is called from Python.
+
+    Args:
+        progress: True shows the progress on the standard error or in a notebook, False nothing; or who is told of it.
+        **words: As of `ConsoleProgress`.
+    """
+    if isinstance(progress, ProgressListener):
+        return nullcontext(progress)
+    return ConsoleProgress(Console(stderr=True), **words) if progress else nullcontext(SILENT)
 
 
 class ConsoleProgress(ProgressListener):
@@ -44,8 +61,10 @@ class ConsoleProgress(ProgressListener):
             progress.TimeRemainingColumn(table_column=whole[4]),
             _Detail(),
         )
-        self._bar = progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        has_bar = console.is_terminal and not console.is_jupyter
+        self._bar = progress.Progress(*columns, console=console, transient=True, disable=not has_bar)
         self._task = self._bar.add_task("starting", total=None, detail="")
+        self._notebook = _NotebookBar(self._bar) if console.is_jupyter else None
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -55,14 +74,17 @@ class ConsoleProgress(ProgressListener):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        if self._notebook:
+            self._notebook.show()
 
     def begin(self, total: int, done: int) -> None:
         """Show the number of items, and of those that an earlier run finished."""
+        super().begin(total, done)
         self._total, self._done, self._resumed = total, done, done
         if done and not self._said:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
         self._started = self._last_line = time.monotonic()
-        self._bar.reset(self._task, total=total, completed=done, description=self._doing)
+        self._bar.reset(self._task, total=total or None, completed=done, description=self._doing)
 
     def resume(self, replies: int) -> None:
         """Say that an earlier run got replies."""
@@ -76,7 +98,9 @@ class ConsoleProgress(ProgressListener):
         self._rejected.update(rejected)
         self._bar.update(self._task, advance=done, detail=self._detail())
         now = time.monotonic()
-        if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
+        if self._notebook:
+            self._notebook.show_at(now)
+        elif not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
             self._last_line = now
             self._print_line(now)
 
@@ -98,6 +122,7 @@ class ConsoleProgress(ProgressListener):
 
     def stage(self, text: str, /) -> None:
         """Show a stage of the job."""
+        super().stage(text)
         self._bar.update(self._task, description=text or self._doing)
 
     def note(self, text: str, /) -> None:
@@ -106,6 +131,7 @@ class ConsoleProgress(ProgressListener):
 
     def warn(self, text: str, /) -> None:
         """Print a sentence."""
+        super().warn(text)
         self._console.print(f"Note: {text}", soft_wrap=True, markup=False, highlight=False)
 
 
@@ -119,6 +145,29 @@ def _shown_time(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:,.1f} h"
+
+
+class _NotebookBar:
+    """A bar in the output of a notebook's cell, drawn anew in its place."""
+
+    def __init__(self, bar: progress.Progress) -> None:
+        from IPython.display import display
+
+        self._bar, self._last = bar, time.monotonic()
+        self._handle: Any = display(self._drawn(), display_id=True)
+
+    def show_at(self, now: float) -> None:
+        """Draw the bar if it has stood for a while."""
+        if now - self._last >= NOTEBOOK_SECONDS:
+            self._last = now
+            self.show()
+
+    def show(self) -> None:
+        """Draw the bar."""
+        self._handle.update(self._drawn())
+
+    def _drawn(self) -> Any:
+        return self._bar.make_tasks_table(self._bar.tasks)
 
 
 class _Rate(progress.ProgressColumn):

@@ -6,15 +6,15 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from vcrgen.cli import progress
-from vcrgen.cli.progress import ConsoleProgress
+from vcrgen.core import console_progress
+from vcrgen.core.console_progress import ConsoleProgress, open_progress
 
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines of a job of ten items that each take 20 s."""
     clock = iter(range(0, 10_000, 20))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(console_progress.time, "monotonic", lambda: next(clock))
     return []
 
 
@@ -82,3 +82,18 @@ def test_a_bar_stands_in_one_line_of_a_narrow_terminal(width: int) -> None:
     console.print(listener._bar.get_renderable())
     (line,) = page.getvalue().splitlines()
     assert "building" in line and "1200/5000" in line and len(line) <= width
+
+
+def test_from_python_every_step_is_logged_and_shown_unless_progress_is_false(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="vcrgen")
+    for shown, printed in ((True, "Note: The disk is slow.\n"), (False, "")):
+        caplog.clear()
+        with open_progress(shown, doing="scoring", unit="outputs", kept="read") as listener:
+            listener.stage("reading the answers")
+            listener.warn("The disk is slow.")
+        assert caplog.messages == ["reading the answers", "The disk is slow."]
+        assert capfd.readouterr() == ("", printed)
+    with open_progress(listener) as same:
+        assert same is listener
