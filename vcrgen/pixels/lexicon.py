@@ -86,6 +86,10 @@ class Lexicon:
         return dict(zip(self.units, (-self.log_prior / math.log(2)).tolist(), strict=True))
 
     @cached_property
+    def _most_bits(self) -> float:
+        return max(self._bits.values())
+
+    @cached_property
     def mean_bits(self) -> float:
         """Bits of a unit that is drawn by frequency: the entropy of the prior."""
         return math.fsum(math.exp(log) * -log for log in self.log_prior.tolist()) / math.log(2)
@@ -93,7 +97,7 @@ class Lexicon:
     def bits_a_unit(self, text: str) -> float:
         """Mean bits of a text's units by their frequencies alone; one that is not here is as rare as the rarest."""
         units = text.split() if self.separator else list("".join(text.split()))
-        return math.fsum(self._bits.get(unit, max(self._bits.values())) for unit in units) / max(1, len(units))
+        return math.fsum(self._bits.get(unit, self._most_bits) for unit in units) / max(1, len(units))
 
     @cached_property
     def codes(self) -> npt.NDArray[np.int16]:
