@@ -21,6 +21,7 @@ from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.export import export_tables
+from vcrgen.leaderboard.new_board import settings_of
 from vcrgen.leaderboard.store import results, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.models import model_page
@@ -59,6 +60,8 @@ def test_a_board_moves_from_one_database_to_another(
         return request.getfixturevalue("postgres")() if kind == "pg" else ""
 
     board = make_board(database=database(source), with_reported=True, files_per_day=7)
+    titled = [settings_of(one).model_copy(update={"title": f"Title of {one.name}"}) for one in board.sets]
+    board = replace(board, settings=board.settings.model_copy(update={"sets": tuple(titled)}))
     half = submit(board, hand(public_key, right=2), facts("观海 🜁", "Lab", size="7B", released="2026-01-31"))
     submit(board, hand(public_key, right=1), facts("Right"))
     submit(board, hand(hidden_key, right=2), facts("Right"), set_name="hidden-en")

@@ -296,13 +296,23 @@ def test_a_board_of_one_view_has_no_columns_for_the_other() -> None:
 
 
 def test_quoted_rows_are_marked_and_have_no_rank() -> None:
-    page = Pages(examples.site()).board(examples.table())
-    reported = page.split("Reported in publications – other data, not ranked")[1]
+    reported = page_of(names.REPORTED, examples.reported())
     assert 'class="r"' not in reported and "data-counted" not in reported
     assert "Printed as 9.155" in Reader(reported).text
     assert 'title="Printed as 9.155; the same table&#39;s text says 91.55."' in reported
     assert "VCR-wiki-en-easy-test-500, 500 images" in reported
     assert 'rel="nofollow noopener">Some et al. 2024, Table 1' in reported
+    assert "Bigmodel" not in Pages(examples.site()).board(examples.table())
+
+
+def test_rules_are_paragraphs_of_plain_text() -> None:
+    site = examples.site()
+    text = "No training <on> the test set.\n\n- One file\n- One model\n"
+    ruled = dataclasses.replace(site, settings=site.settings.model_copy(update={"rules": text}))
+    page = page_of(names.ABOUT, of=ruled)
+    assert '<p class="lines-kept">No training &lt;on&gt; the test set.</p>' in page
+    assert '<p class="lines-kept">- One file\n- One model</p>' in page
+    assert f"{names.ABOUT}#rules" in Pages(ruled).submit({}, []) and "#rules" not in Pages(site).submit({}, [])
 
 
 def test_the_published_tables_fit_the_page() -> None:

@@ -1,5 +1,6 @@
 """Visible figures: all of public sets, the allowed ones of hidden sets, and never two rankings as one."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,16 @@ import pytest
 from tests.leaderboard.common import Facts, Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.data.views import View
+from vcrgen.leaderboard import pages as board_pages
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.page_records import ModelPage, PairwiseComparison, RankedModel, Track
+from vcrgen.leaderboard.settings import SetSettings
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.site.tables import navigation
 from vcrgen.leaderboard.store.comparisons import compare_models, model_pairs, public_hidden_gaps
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.models import model_page, submission_cells
@@ -288,6 +292,41 @@ def test_quoted_rows_stand_beside_the_ranks_of_their_own_table(board: Board, pla
     assert (row.facts.model, row.rank, row.worst_rank) == ("A", 1, 1)
     assert len(look(board, lambda views: views.reported())) == 6
     assert [facts.model for facts in look(board, lambda views: views.site(live=True)).models] == ["A"]
+
+
+def test_the_front_page_is_the_first_table_with_models(board: Board, place: Place) -> None:
+    front = look(board, lambda views: views.front_track())
+    assert (front.set, front.mode) == ("public", "easy")  # nobody stands anywhere
+    place(board, "A", {("hard", "stacked"): [0.1] * 20})
+    place(board, "B", {("hard", "stacked"): [0.2] * 20, ("hard", "tei"): [0.2] * 20})
+    front = look(board, lambda views: views.front_track())
+    assert (front.set, front.mode, front.view.value) == ("public", "hard", "stacked")
+    with board.reading() as connection:
+        reader = BoardReader(board.settings, connection)
+        page = board_pages.page_of(Pages(reader.site(live=True)), reader, "index.html")
+        site = reader.site(live=True)
+    assert page is not None and "No model stands here yet" not in page
+    counts = {(t.mode, t.view.value): count for t, count in site.models_by_track.items() if t.set == "public"}
+    assert counts == {("easy", "stacked"): 0, ("hard", "stacked"): 2, ("hard", "tei"): 1}
+    easy = next(track for track in site.tracks if track.mode == "easy")
+    modes = dict(navigation(site, easy))["Mode"]
+    assert [(link.text, link.is_here, link.models) for link in modes] == [("easy", True, 0), ("hard", False, 2)]
+    (links,) = (links for name, links in navigation(site, front) if name == "Set")
+    assert [link.models for link in links] == [2, 0] and "board-public-hard-tei.html" in page
+
+
+def test_sets_are_called_by_their_titles(board: Board, place: Place) -> None:
+    place(board, "A", {EASY: [0.1] * 20})
+    sets = (SetSettings(name="public", data="d", title="Photos <of> 2026"), SetSettings(name="hidden-en", data="k"))
+    titled = dataclasses.replace(board, settings=board.settings.model_copy(update={"sets": sets}))
+    with titled.reading() as connection:
+        reader = BoardReader(titled.settings, connection)
+        pages = Pages(reader.site(live=True))
+        shown = [board_pages.page_of(pages, reader, name) or "" for name in ("index.html", "about.html")] + [
+            pages.submit({}, [])
+        ]
+    assert all("Photos &lt;of&gt; 2026" in page and "hidden-en" in page for page in shown)
+    assert '<option value="public">Photos &lt;of&gt; 2026' in shown[2]
 
 
 def test_cells_of_a_submission(board: Board, place: Place) -> None:

@@ -18,13 +18,14 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Date, LargeBinary, String, Table, func, insert, select, text
 
 from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.core.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import check_database, describe_set, fresh_folder, named_sets, new_board, settings_of
-from vcrgen.leaderboard.settings import Settings, write_settings
+from vcrgen.leaderboard.settings import Settings, SetTitle, write_settings
 from vcrgen.leaderboard.store.log import check_board, log_head, maintainer, record
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
@@ -69,7 +70,8 @@ def backup(board: Board, target: Path) -> WrittenBackup:
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
                 settings = board.settings.model_dump(exclude={"database", "sets"})  # a password, and what a table holds
-                head = {"format": FORMAT, "schema": SCHEMA_VERSION, "settings": settings}
+                titles = {asked.name: asked.title for asked in board.settings.sets if asked.title}
+                head = {"format": FORMAT, "schema": SCHEMA_VERSION, "settings": settings, "titles": titles}
                 _add(archive, _HEAD, canonical_json(head).encode())
                 for table in metadata.sorted_tables:
                     _add(archive, f"tables/{table.name}.jsonl", b"".join(_lines(connection, table)))
@@ -162,11 +164,13 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
     head = _read_head(archive, source)
     try:
         settings = Settings(**{**head["settings"], "database": database})
-    except (ConfigError, KeyError, TypeError):
+        titles = TypeAdapter(dict[str, SetTitle]).validate_python(head["titles"])
+    except (ConfigError, ValidationError, KeyError, TypeError):
         raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
     with new_board(folder, settings) as board:
         _load(archive, source, board, head, moved)
-        settings = settings.model_copy(update={"sets": tuple(map(settings_of, board.sets))})
+        sets = [settings_of(each).model_copy(update={"title": titles.get(each.name, "")}) for each in board.sets]
+        settings = settings.model_copy(update={"sets": tuple(sets)})
         write_settings(folder, settings)
         return replace(board, settings=settings)
 

@@ -294,7 +294,9 @@ class Site:
 
     settings: Settings  # title, contact and limits; without the database's address
     sets: tuple[TestSet, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)  # of sets by name; a set without one is called by its name
     tracks: tuple[Track, ...]  # all tables, in the order of the navigation
+    models_by_track: Mapping[Track, int] = field(default_factory=dict)  # how many models stand in each table
     models: tuple[ModelFacts, ...]  # every model on the board, by name
     live: bool  # whether a service answers: only then outputs can be submitted and any two models compared
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
@@ -305,6 +307,10 @@ class Site:
     def models_by_entry(self) -> Mapping[str, ModelFacts]:
         """The models by the twelve digits that stand for them."""
         return {facts.entry: facts for facts in self.models}
+
+    def title_of(self, set_name: str) -> str:
+        """What pages call a set."""
+        return self.titles.get(set_name, set_name)
 
     @cached_property
     def alike(self) -> frozenset[str]:

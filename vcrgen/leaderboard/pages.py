@@ -186,8 +186,8 @@ def is_page_name(name: str) -> bool:
 def page_of(pages: Pages, reader: BoardReader, name: str, asked: TableRequest = WHOLE) -> str | None:
     """The HTML of a page, or None if there is no such page, set, model or pair."""
     if name == names.INDEX:
-        tracks = reader.tracks()
-        return pages.board(reader.table(tracks[0]), asked) if tracks else pages.empty()
+        front = reader.front_track()
+        return pages.board(reader.table(front), asked) if front else pages.empty()
     if row := BOARD_PAGES.get(name):
         exists = row.exists(pages.site) and not row.is_form
         return pages.page(row, QUERIES[name](reader) if name in QUERIES else (), asked) if exists else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from pathlib import Path
+from typing import Annotated
 
 import yaml
 from pydantic import ConfigDict, Field, field_validator
@@ -13,6 +14,7 @@ from vcrgen.core.files import write_text
 from vcrgen.core.options import Options, read_yaml, validate_options
 
 FILE = "board.yaml"
+SetTitle = Annotated[str, Field(max_length=80)]
 
 
 class Provider(Options):
@@ -36,7 +38,8 @@ class SetSettings(Options):
 
     model_config = ConfigDict(strict=True)
 
-    name: str = Field(max_length=40, description="What the board calls it.")
+    name: str = Field(max_length=40, description="What files and addresses call it.")
+    title: SetTitle = Field("", description="What pages call it; empty: the name.")
     data: str = Field(min_length=1, max_length=4000, description="A dataset or a hidden set's key, on this machine.")
     feedback: str = Field("", max_length=20, description="Of a hidden set: ladder, or instant with `unsafe: true`.")
     view: str = Field("", max_length=20, description="The view whose exact match a ladder shows.")
@@ -62,6 +65,9 @@ class Settings(Options):
 
     title: str = Field("", max_length=120, description="Head of every page; empty: what the sets are.")
     intro: str = Field("", max_length=1000, description="A sentence below the title.")
+    rules: str = Field(
+        "", max_length=20_000, description="Rules for teams: plain text, an empty line between paragraphs; empty: none."
+    )
     contact: str = Field("", max_length=200, description="How teams reach you: an address, or a page.")
     url: str = Field(
         "",
@@ -73,7 +79,8 @@ class Settings(Options):
         (),
         max_length=100,
         strict=False,
-        description="Sets: name, data, feedback, view, opens, closes, protocol, private, retired, unsafe; see `apply`.",
+        description="Sets: name, title, data, feedback, view, opens, closes, protocol, private, retired, unsafe; see "
+        "`apply`.",
     )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."

@@ -48,6 +48,11 @@ class TableRequest:
         """True for a page as it is without any parameter."""
         return self == TableRequest()
 
+    @property
+    def is_filter(self) -> bool:
+        """True if some rows may be left out."""
+        return any(getattr(self, name) for name in FIELDS if name != "sort")
+
     def link(self, **changed: Any) -> str:
         """The address of the same page with some parameters changed; those that mean nothing are left out."""
         values = {name: getattr(self, name) for name in (*FIELDS, "page")} | changed
@@ -125,7 +130,7 @@ def list_rows(
     """
     if asked.whole:
         return Listing(rows=rows, asked=asked, total=len(rows), matching=len(rows))
-    matching = [row for row in rows if _passes(traits(row), asked)] if _is_filter(asked) else list(rows)
+    matching = [row for row in rows if _passes(traits(row), asked)] if asked.is_filter else list(rows)
     if key := (keys or {}).get(asked.sort.removeprefix("-")):
         without = [row for row in matching if key(row) is None]
         sortable = [row for row in matching if key(row) is not None]
@@ -134,10 +139,6 @@ def list_rows(
     first = (min(max(asked.page, 1), pages) - 1) * PAGE_ROWS
     on_page = matching[first : first + PAGE_ROWS]
     return Listing(rows=on_page, asked=asked, total=len(rows), matching=len(matching), first=first)
-
-
-def _is_filter(asked: TableRequest) -> bool:
-    return any(getattr(asked, name) for name in FIELDS if name != "sort")
 
 
 def _passes(row: RowTraits, asked: TableRequest) -> bool:

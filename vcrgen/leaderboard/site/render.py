@@ -29,7 +29,7 @@ class Pages:
         self.site = site
 
     def board(self, table: page_records.BoardTable, asked: TableRequest = WHOLE) -> str:
-        """One table; the first one is also the index."""
+        """One table."""
         track = table.track
         ranked = [ranking for ranking in table.rankings if ranking.rows]
         asked = self._settle(asked, *(len(ranking.rows) for ranking in ranked), len(table.ladder_rows))
@@ -40,7 +40,7 @@ class Pages:
         ]
         return self._render(
             "board.html",
-            f"{track.set}, {texts.track_name(track)}",
+            f"{self.site.title_of(track.set)}, {texts.track_name(track)}",
             names.INDEX,
             track=track,
             asked=asked,
@@ -51,7 +51,6 @@ class Pages:
             rankings=rankings,
             ladder=tables.list_ladder(table, asked),
             charts_shown=tables.charts_of(ranked[0], track) if ranked else [],
-            reported=tables.list_reported(table.reported, others),
             cautions=cautions(track),
             pixels=pixel_table(track.task, table.pixels) if table.pixels else None,
             humans=human_table(track.task, table.humans) if table.humans else None,

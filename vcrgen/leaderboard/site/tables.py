@@ -310,12 +310,13 @@ class TableLink(NamedTuple):
     page: str
     is_here: bool  # whether it is the table of this page
     is_hidden: bool  # whether its set has secret answers; of the choice of a set only
+    models: int  # how many stand in it
 
 
 def navigation(site: Site, track: Track) -> list[tuple[str, list[TableLink]]]:
     """Links to the other tables by language, set, mode and view; a choice of one thing only is left out, but the set.
 
-    Each leads to the table that differs least from this one in the rest.
+    Each leads to a table with models if there is one, and of those to the one that differs least from this one.
     """
     sets = [other for other in site.tracks if other.language == track.language]
     modes = [other for other in site.tracks if other.set == track.set]
@@ -323,20 +324,33 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[TableLink]]]:
     groups = {"Language": site.tracks, "Set": sets, "Mode": modes, "View": views}
     if track.task.axis != "mode":  # its languages are there already
         del groups["Mode"]
-    links = {name: _choices(tracks, track, name.lower()) for name, tracks in groups.items()}
+    links = {name: _choices(site, tracks, track, name.lower()) for name, tracks in groups.items()}
     return [(name, choices) for name, choices in links.items() if len(choices) > 1 or name == "Set"]
 
 
-def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[TableLink]:
+def _choices(site: Site, tracks: Sequence[Track], here: Track, by: str) -> list[TableLink]:
     choices = []
     for value in dict.fromkeys(getattr(track, by) for track in tracks):
         candidates = [track for track in tracks if getattr(track, by) == value]
         # What is the same counts in this order; of equal tables it is the first.
         nearest = max(
-            candidates, key=lambda track: (track.set == here.set, track.mode == here.mode, track.view == here.view)
+            candidates,
+            key=lambda track: (
+                track.set == here.set,
+                site.models_by_track.get(track, 0) > 0,
+                track.mode == here.mode,
+                track.view == here.view,
+            ),
         )
-        labels = {"language": language_name(nearest.language), "set": nearest.set, "mode": mode_name(nearest.mode)}
+        labels = {
+            "language": language_name(nearest.language),
+            "set": site.title_of(nearest.set),
+            "mode": mode_name(nearest.mode),
+        }
         is_hidden = by == "set" and nearest.lifecycle.has_secret(hidden=nearest.hidden)
         label = labels.get(by, nearest.view.label)
-        choices.append(TableLink(label, board_name(nearest), value == getattr(here, by), is_hidden))
+        is_here = value == getattr(here, by)
+        leads_to = here if is_here else nearest
+        models = site.models_by_track.get(leads_to, 0)
+        choices.append(TableLink(label, board_name(leads_to), is_here, is_hidden, models))
     return choices

@@ -191,10 +191,10 @@ def track_name(track: Track) -> str:
     return f"{mode_name(track.mode)}, {track.view.label}"
 
 
-def sets_and_modes(tracks: Sequence[Track]) -> str:
-    """A set and which of its modes; of several modes their mean."""
+def sets_and_modes(title: str, tracks: Sequence[Track]) -> str:
+    """A set by its title and which of its modes; of several modes their mean."""
     modes = " and ".join(mode_name(track.mode) for track in tracks)
-    return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
+    return f"{title}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
 
 
 def reported_setting(row: ReportedResult) -> str:
@@ -206,6 +206,11 @@ def reported_setting(row: ReportedResult) -> str:
 def measured_on(row: ReportedResult) -> str:
     """The data of a publication's row."""
     return ", ".join(filter(None, (row.data, pluralize(row.items, "image") if row.items else ""))) or DASH
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text of the maintainers, which empty lines divide; each keeps its lines."""
+    return [paragraph.strip() for paragraph in re.split(r"\n[ \t]*\n", text) if paragraph.strip()]
 
 
 def iso_day(text: str) -> str:

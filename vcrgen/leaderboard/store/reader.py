@@ -97,7 +97,8 @@ def _disclosed(row: AnyRow, test_set: TestSet, views: Mapping[str, AnyRow]) -> B
 class RankedSet:
     """The ranked cells of one set in one state of the database; also the tables made of them, each once."""
 
-    def __init__(self, connection: Connection, set_name: str) -> None:
+    def __init__(self, connection: Connection, test_set: TestSet) -> None:
+        set_name = test_set.name
         self.cells = board_cells(connection, set_name=set_name)
         keys = dict.fromkeys(map(results.key_of_cell, self.cells))
         self.ranks: Mapping[CellKey, Mapping[int, RankRange]] = {key: ranks.ranges(connection, key) for key in keys}
@@ -108,6 +109,8 @@ class RankedSet:
             self.views_of_run[cell.run, cell.mode][cell.view] = cell
         self.signatures = results.signatures(connection, set_name)
         self.team_files = submissions.scored_files(connection, set_name)
+        ladder_open = test_set.lifecycle.ladder_open
+        self.ladder_files = submissions.public_files(connection, set_name) if ladder_open else ()
         self.tables: dict[Track, BoardTable] = {}
 
 
@@ -132,7 +135,7 @@ class BoardReader:
     def ranked(self, set_name: str) -> RankedSet:
         """The ranked cells of a set, read once."""
         if set_name not in self._ranked_sets:
-            self._ranked_sets[set_name] = RankedSet(self.connection, set_name)
+            self._ranked_sets[set_name] = RankedSet(self.connection, self.sets[set_name])
         return self._ranked_sets[set_name]
 
     @property
@@ -173,7 +176,7 @@ class BoardReader:
         )
 
     def tracks(self) -> list[Track]:
-        """All tables: those with models, and VI+TEI of every mode of a set without; the first one is the board's index.
+        """All tables: those with models, and VI+TEI of every mode of a set without.
 
         Sets whose answers can be taken from public questions come last.
         """
@@ -188,6 +191,17 @@ class BoardReader:
             places_in_order = sorted(places, key=lambda place: (order.index(place[0]), VIEWS.index(place[1])))
             tracks += [self.track(name, mode, view) for mode, view in places_in_order]
         return tracks
+
+    def front_track(self) -> Track | None:
+        """The table of the board's index: the first one with models, or else the first one; None without sets."""
+        tracks = self.tracks()
+        return next((track for track in tracks if self.count_models(track)), next(iter(tracks), None))
+
+    def count_models(self, track: Track) -> int:
+        """How many models stand in a table, on a ladder, too."""
+        ranked = self.ranked(track.set)
+        on_ladder = {file.facts.entry for file in ranked.ladder_files}
+        return len(ranked.by_track.get((track.mode, track.view), ())) + len(on_ladder)
 
     def table(self, track: Track) -> BoardTable:
         """The models of a track, ranked within each signature."""
@@ -218,8 +232,8 @@ class BoardReader:
 
     def _ladder_rows(self, set_name: str) -> list[LadderRow]:
         """The models of a set that is still open, by the step that each has reached."""
-        public_files = submissions.public_files(self.connection, set_name)
-        lowest_first = sorted(public_files, key=lambda file: -1.0 if file.best is None else file.best)
+        ladder_files = self.ranked(set_name).ladder_files
+        lowest_first = sorted(ladder_files, key=lambda file: -1.0 if file.best is None else file.best)
         highest = {file.facts.entry: file for file in lowest_first}.values()
         team_files = self.ranked(set_name).team_files
         ladder_rows = [
@@ -274,16 +288,16 @@ class BoardReader:
     def site(self, *, live: bool, compared: Collection[tuple[str, str]] = ()) -> Site:
         """What every page shows; ``compared`` has the pairs of entries with a page where the board is not ``live``."""
         models: dict[str, ModelFacts] = {
-            file.facts.entry: file.facts
-            for name, test_set in self.sets.items()
-            if test_set.lifecycle.ladder_open
-            for file in submissions.public_files(self.connection, name)
+            file.facts.entry: file.facts for name in self.sets for file in self.ranked(name).ladder_files
         }
+        tracks = self.tracks()
         models |= {cell.facts.entry: cell.facts for cell in sorted(self.cells, key=lambda cell: cell.received)}
         return Site(
             settings=self._public_settings(),
             sets=tuple(self.sets.values()),
-            tracks=tuple(self.tracks()),
+            titles={entry.name: entry.title for entry in self.settings.sets if entry.title},
+            tracks=tuple(tracks),
+            models_by_track={track: self.count_models(track) for track in tracks},
             live=live,
             compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),

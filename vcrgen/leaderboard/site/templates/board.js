@@ -50,7 +50,7 @@ function startPages(box) {
   before.type = after.type = "button";
   const place = make("output", "");
   place.setAttribute("aria-live", "polite");
-  if (!document.querySelector(".filters") || document.querySelector("table.board")) bar.append(search);
+  if (!document.querySelector(".filters")) bar.append(search);
   bar.append(before, place, after);
   box.querySelector(".all")?.remove();
   box.prepend(bar);
@@ -188,7 +188,6 @@ function startFilters() {
   for (const kind of ["input", "change"]) form.addEventListener(kind, apply);
   form.addEventListener("reset", () => setTimeout(apply));
   form.addEventListener("submit", (event) => event.preventDefault());
-  filters.open = matchMedia("(min-width: 720px)").matches;
   filters.hidden = false;
   apply();
 }
