@@ -2,8 +2,9 @@
 
     nice python scripts/measure_unequal.py [--sets 1000]        # a minute
 
-Its table stands in docs/validation/scoring.md. An image has 1 to 40 spans: each number alike often, or few spans more
-often (the logarithm of the number is uniform). Spans are recovered as in `measure_intervals.py`.
+Its tables stand in docs/validation/scoring.md. An image has 1 to 40 spans: each number alike often, or few spans more
+often (the logarithm of the number is uniform); or one image in twenty has 40, and every other one has 1. Spans are
+recovered as in `measure_intervals.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,26 @@ from measure_intervals import chances
 
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import bootstrap_weights
-from vcrgen.stats.intervals import NORMAL_QUANTILE, deviation, mean_interval
+from vcrgen.stats.intervals import NORMAL_QUANTILE, deviation, effective_groups, mean_interval
 
 MOST = 40  # spans of an image
-IMAGES, MEANS, CORRELATIONS = (100, 500), (0.97, 0.99), (0.25, 0.5)
+CORRELATIONS = (0.25, 0.5)
 TOGETHER = 500  # simulated sets that share the resamples
+
+
+class Law(NamedTuple):
+    """How many spans images have, and what is simulated of it."""
+
+    name: str
+    images: tuple[int, ...]
+    means: tuple[float, ...]
+
+
+LAWS = (
+    Law("uniform", (100, 500), (0.97, 0.99)),
+    Law("few more often", (100, 500), (0.97, 0.99)),
+    Law("one in twenty has 40", (100, 200, 500), (0.7, 0.9, 0.97, 0.99)),
+)
 
 
 class Interval(NamedTuple):
@@ -46,42 +62,39 @@ def main() -> None:
     names = ("today's", "effective images", "cluster-robust t", "bootstrap-t")
     print(f"| spans | images | effective | exact match | correlation | {' | '.join(names)} |")
     print(f"|{'---|' * (5 + len(names))}")
-    for few_more_often in (False, True):
-        for images in IMAGES:
-            for mean in MEANS:
+    for law in LAWS:
+        for images in law.images:
+            for mean in law.means:
                 for correlation in CORRELATIONS:
-                    print(row(args.sets, few_more_often, images, mean, correlation), flush=True)
+                    print(row(args.sets, law.name, images, mean, correlation), flush=True)
 
 
-def row(sets: int, few_more_often: bool, images: int, mean: float, correlation: float) -> str:
+def row(sets: int, law: str, images: int, mean: float, correlation: float) -> str:
     """Coverage and mean width of each way, in percent."""
     coverage, widths, effective = [], [], []
     for seed in range(sets // TOGETHER):
-        simulated = simulate(seed, few_more_often, images, mean, correlation)
-        effective.append(effective_images(simulated.spans).mean())
+        simulated = simulate(seed, law, images, mean, correlation)
+        effective.append(effective_groups(simulated.spans).mean())
         intervals = list(ways(simulated))
         coverage.append([((low <= mean) & (mean <= high)).mean() for low, high in intervals])
         widths.append([(high - low).mean() for low, high in intervals])
     cells = zip(100 * np.mean(coverage, axis=0), 100 * np.mean(widths, axis=0), strict=True)
     shown = " | ".join(f"{share:.1f} ({width:.1f})" for share, width in cells)
-    law = "few more often" if few_more_often else "uniform"
     return f"| {law} | {images} | {np.mean(effective):.0f} | {mean} | {correlation} | {shown} |"
 
 
-def simulate(seed: int, few_more_often: bool, images: int, mean: float, correlation: float) -> Sets:
+def simulate(seed: int, law: str, images: int, mean: float, correlation: float) -> Sets:
     """Test sets with a true mean."""
     rng = np.random.default_rng((seed, images, int(1000 * mean), int(100 * correlation)))
     shape = images, TOGETHER
-    spans = np.floor(MOST ** rng.random(shape)) if few_more_often else rng.integers(1, MOST + 1, shape).astype(float)
+    if law == "uniform":
+        spans = rng.integers(1, MOST + 1, shape).astype(float)
+    else:
+        drawn = rng.random(shape)
+        spans = np.floor(MOST**drawn) if law == "few more often" else np.where(drawn < 0.05, float(MOST), 1.0)
     right = rng.binomial(spans.astype(int), chances(rng, mean, correlation, shape)).astype(float)
     weights = np.concatenate([block.copy() for block in bootstrap_weights(images, seed=seed, unit="image")])
     return Sets(spans, right, weights.astype(float))
-
-
-def effective_images(spans: Floats) -> Floats:
-    """How many images of equal numbers of spans weigh as much (Kish)."""
-    number: Floats = spans.sum(axis=0) ** 2 / (spans**2).sum(axis=0)
-    return number
 
 
 def ways(sets: Sets) -> Iterator[Interval]:
@@ -93,7 +106,7 @@ def ways(sets: Sets) -> Iterator[Interval]:
     sd = deviation(replicates)
     yield Interval(*mean_interval(means, sd, np.full(TOGETHER, images)))
     # The function takes whole groups for two things; only the weight of its pseudo-count is to change.
-    effective = effective_images(sets.spans)
+    effective = effective_groups(sets.spans)
     factor = np.sqrt(images / (images - 1) * (effective - 1) / effective)
     yield Interval(*mean_interval(means, sd * factor, effective))
     residuals = sets.right - means * sets.spans

@@ -296,7 +296,7 @@ def test_one_of_a_kind_is_in_the_singular(run: Run) -> None:
         text = " ".join(file.read_text("utf-8").split())
         assert re.findall(r"(?<![\d.,])1 (?:image|pair|span|masked span)s\b.{20}", text) == [], file
     assert "1 pair was read and 1 built" in Path("one/README.md").read_text("utf-8")
-    assert "1 image, 1 span, language en" in Path("s.md").read_text("utf-8")
+    assert "1 image (1.0 effective), 1 span, language en" in Path("s.md").read_text("utf-8")
     assert "1 span in 1 image" in " ".join(Path("h.yaml").read_text("utf-8").split())
 
 

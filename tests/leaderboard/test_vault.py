@@ -106,6 +106,14 @@ def test_what_is_packed_is_refused(kind: str, stream: Callable[[bytes], Any], tm
     assert files(tmp_path) == []
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ['{"question_id": "é"}', "[]", "question_id,output"])
+def test_utf16_is_refused_with_what_to_do(encoding: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(LeaderboardError, match=r"UTF-16 text, .*; save it as UTF-8"):
+        Vault(tmp_path).store(Slow(text.encode(encoding)), most=MOST)
+    assert files(tmp_path) == []
+
+
 @pytest.mark.parametrize("content", [b'{"a": 1}', b"a,b\n", b"\xef\xbb\xbf{}", b"x" * 300, b"7", b"R", b"\n" * 600])
 @pytest.mark.parametrize("stream", [io.BytesIO, Slow])
 def test_text_is_kept(content: bytes, stream: Callable[[bytes], Any], tmp_path: Path) -> None:

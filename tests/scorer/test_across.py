@@ -23,6 +23,7 @@ from vcrgen.scorer.across_report import pairing_sentence
 from vcrgen.scorer.results import CellResult
 from vcrgen.scorer.saved import as_saved, load_saved
 from vcrgen.scorer.statistics import estimate_saved
+from vcrgen.stats.intervals import effective_groups
 
 STUDIES = 1000
 STUDY_TASK = replace(
@@ -45,6 +46,7 @@ def simulated(rng: np.random.Generator, chances: Any, ids: Sequence[int], data: 
         variant=CELL[0],
         view=CELL[1],
         clusters=len(spans),
+        effective_clusters=float(effective_groups(spans.astype(float))),
         units=len(scores),
         metrics=estimates[CELL],
         counts={},

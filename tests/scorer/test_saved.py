@@ -59,7 +59,7 @@ def packed(data: bytes) -> str:
 
 
 DAMAGES: dict[str, tuple[Change, str]] = {
-    "another version": (lambda v: v.update(schema="vcrgen-scores-5"), "is not of the version vcrgen-scores-6"),
+    "another version": (lambda v: v.update(schema="vcrgen-scores-6"), "is not of the version vcrgen-scores-7"),
     "no schema": (lambda v: v.pop("schema"), "holds no scores"),
     "no signature": (lambda v: v["signature"].update(text="x"), "signature is wrong"),
     "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-2"), "signature is wrong"),
@@ -76,6 +76,7 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "a problem nobody knows": (lambda v: v["problems"].update(x={"count": 1, "first": []}), "parts do not fit"),
     "a cell twice": (lambda v: v["scores"].append(v["scores"][0]), "parts do not fit"),
     "no cell": (lambda v: v.update(scores=[], scores_of_spans=[]), "parts do not fit"),
+    "more effective images than images": (lambda v: v["scores"][0].update(effective_images=99), "parts do not fit"),
     "too many spans": (lambda v: v["scores"][0].update(spans=1 << 40), "parts do not fit"),
     "other images": (lambda v: v.update(spans_of_images=packed(bytes(24))), "cannot be unpacked"),
     "images that overflow": (lambda v: v.update(spans_of_images=packed(b"\xff" * 7 + b"\x7f" + bytes(16))), "unpacked"),

@@ -21,7 +21,7 @@ from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
-from vcrgen.scorer.results import RunResult, require_one_signature
+from vcrgen.scorer.results import RunResult, effective_range, few_clusters_sentences, require_one_signature
 from vcrgen.scorer.score_report import remarks, score_document
 from vcrgen.scorer.score_tables import SCORES, by_title, chance_level, comparison_table, group_tables, score_table
 from vcrgen.scorer.session import Validation
@@ -68,6 +68,8 @@ def show_scores(
     elif comparisons:
         left_out = {"A", "B"} if len(pairs) == 1 else set()
         yield draw(comparison_table(task, comparisons), left_out, short=_SHORT)
+    for sentence in few_clusters_sentences(results):
+        yield plain(f"Warning: {sentence}", "yellow")
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
     for sentence in conclusions(comparisons):
@@ -91,7 +93,8 @@ def _all_tables(result: RunResult) -> Iterator[RenderableType]:
 def _with_basis(table: Table, results: Sequence[RunResult], before: str) -> Table:
     """The table of scores with what intervals are over, and the chance level, in its title."""
     chance = f"; chance {level}" if (level := chance_level(results)) else ""
-    return replace(table, title=f"{SCORES} ({before}intervals over {results[0].task.clusters}{chance})")
+    basis = f"{before}intervals over {results[0].task.clusters}, {effective_range(results)} effective"
+    return replace(table, title=f"{SCORES} ({basis}{chance})")
 
 
 _STEP_WORDS = {

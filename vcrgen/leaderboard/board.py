@@ -21,6 +21,7 @@ from vcrgen.leaderboard.settings import FILE, Settings, read_settings
 from vcrgen.leaderboard.store.engine import check_board, open_engine
 from vcrgen.leaderboard.store.log import note_foreign_change
 from vcrgen.leaderboard.store.sets import all_sets
+from vcrgen.scorer.predictions import utf16_of
 from vcrgen.web.database.engine import reading, writing
 
 FOLDER = "files"
@@ -190,7 +191,7 @@ def _copy(stream: IO[bytes], target: Path, most: int, taker: str) -> StoredFile:
     block = stream.read(_BLOCK)
     while len(block) < _TAR_AT + len(_TAR) and (more := stream.read(_BLOCK)):  # a stream may give little at a time
         block += more
-    _reject_archives(block)
+    _require_plain_text(block)
     with target.open("xb") as out:
         while block:
             size += len(block)
@@ -204,9 +205,11 @@ def _copy(stream: IO[bytes], target: Path, most: int, taker: str) -> StoredFile:
     return StoredFile(digest.hexdigest(), size)
 
 
-def _reject_archives(start: bytes) -> None:
+def _require_plain_text(start: bytes) -> None:
     kinds = [kind for magic, kind in _ARCHIVES.items() if start.startswith(magic)]
     if start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         kinds.append("a tar archive")
     if kinds:
         raise LeaderboardError(f"The file is {kinds[0]}; boards take plain text only: JSON Lines, JSON, CSV or TSV.")
+    if utf16_of(start[:4]):
+        raise LeaderboardError("The file is UTF-16 text, as PowerShell and Excel write; save it as UTF-8.")

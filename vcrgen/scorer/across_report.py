@@ -9,7 +9,7 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.across import AcrossResult
-from vcrgen.scorer.results import RunResult, as_named, missing_sentences
+from vcrgen.scorer.results import RunResult, as_named, warning_sentences
 from vcrgen.scorer.score_report import remarks
 
 SCHEMA = "vcrgen-across-2"
@@ -27,7 +27,7 @@ def across_document(result: AcrossResult) -> Document:
                 text=[cell.conclusion for cell in result.cells], tables=[_table(result)], notes=list(remarks([a, b]))
             )
         ],
-        warnings=list(missing_sentences([a, b])),
+        warnings=list(warning_sentences([a, b])),
         settings=f"Signatures: {a.signature} and {b.signature}",
         csv_table=_csv_table(result),
         json_value=_json_value(result),

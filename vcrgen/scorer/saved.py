@@ -106,6 +106,7 @@ def _has_figures_of(task: ScoredTask, cell: CellResult) -> bool:
         and 0 <= cell.missing <= cell.questions_of(task)
         and (cell.chance is None or 1 / MAX_OPTIONS <= cell.chance <= 1 / MIN_OPTIONS)
         and 0 < cell.clusters <= MAX_UNITS
+        and 1 <= cell.effective_clusters <= cell.clusters
         and 0 < cell.units <= MAX_UNITS
     )
 

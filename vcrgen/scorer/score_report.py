@@ -28,8 +28,9 @@ from vcrgen.scorer.results import (
     GroupResult,
     RunResult,
     as_named,
-    missing_sentences,
+    effective_range,
     require_one_signature,
+    warning_sentences,
 )
 from vcrgen.scorer.score_summary import score_summary
 from vcrgen.scorer.score_tables import (
@@ -151,11 +152,12 @@ def score_document(
     return Document(
         title=title,
         lead=(
-            f"{pluralize(cell.clusters, task.cluster)}, {pluralize(cell.units, task.unit)}, language "
-            f"{results[0].lang}, protocol {signature.facts.get('protocol', '')}."
+            f"{pluralize(cell.clusters, task.cluster)} ({effective_range(results)} effective), "
+            f"{pluralize(cell.units, task.unit)}, language {results[0].lang}, "
+            f"protocol {signature.facts.get('protocol', '')}."
         ),
         sections=sections,
-        warnings=list(missing_sentences(results)),
+        warnings=list(warning_sentences(results)),
         settings=f"Signature: {signature}",
         long_tables=True,
         csv_table=_csv_table(results, comparisons),

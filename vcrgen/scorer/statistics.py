@@ -18,7 +18,7 @@ from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult,
 from vcrgen.scorer.tally import Tally
 from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
-from vcrgen.stats.intervals import deviation, sd_and_intervals
+from vcrgen.stats.intervals import deviation, effective_groups, sd_and_intervals
 from vcrgen.stats.paired import paired_difference
 
 MACRO = "macro"  # what groups are by whose score is the mean of those of other groups
@@ -63,6 +63,7 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
                 variant=cell.variant,
                 view=cell.view,
                 clusters=len(tally.starts) - 1,
+                effective_clusters=_effective_clusters(tally.starts, inside),
                 units=int(inside.sum()),
                 metrics={metric: estimates[_Column(name, metric)] for metric in present},
                 counts=dict(sorted(cell.counts.items())),
@@ -72,6 +73,12 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
             )
         )
     return results, drawn.resamples()
+
+
+def _effective_clusters(starts: Ints, inside: Bits) -> float:
+    """How many clusters with equal numbers of units would weigh as much; ``inside`` is a mask of the units."""
+    before = np.concatenate([[0], np.cumsum(inside)])[starts]
+    return float(effective_groups(np.diff(before).astype(np.float64)))
 
 
 def estimate_saved(

@@ -69,6 +69,16 @@ def sd_and_intervals(means: Floats, resampled: Floats, groups: Ints) -> list[SdA
     return [SdAndInterval(*column) for column in zip(sd.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
+def effective_groups(sizes: Floats) -> Floats:
+    """How many groups of equal size weigh as much as these (Kish): ``(sum m)**2 / sum m**2``, along the first axis.
+
+    Those without members do not count; of none at all it is 0.
+    """
+    squares = (sizes**2).sum(axis=0)
+    number: Floats = np.divide(sizes.sum(axis=0) ** 2, squares, out=np.zeros_like(squares), where=squares > 0)
+    return number
+
+
 def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
     """The ends of the interval of ``a`` minus ``b``, which are of different data, from their own intervals.
 

@@ -355,7 +355,10 @@ def test_the_page_of_a_question_set(data: Path, write: Write) -> None:
     session = open_session(data, ScoreOptions())
     file = write(lines(items(), some_right))
     page = score_page(session, [file], [session.score(file)])
-    assert "12 pictures, 48 items, language en+ar, protocol bloom-v5" in page and "By category" in page
+    assert (
+        "12 pictures (11.9 to 12.0 effective), 48 items, language en+ar, protocol bloom-v5" in page
+        and "By category" in page
+    )
     assert "span" not in page.split("<body")[1].replace("<span", "").replace("</span", "").replace(
         "rowspan", ""
     ).replace("colspan", "")

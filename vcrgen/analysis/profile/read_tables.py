@@ -19,7 +19,7 @@ from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import name_cells
 from vcrgen.data.tasks.bloom import level_note
-from vcrgen.scorer.results import missing_sentences
+from vcrgen.scorer.results import warning_sentences
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_CATEGORIES = 1000
@@ -60,7 +60,7 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     runs, hidden = load_runs(saved, private=private)
     profiles: dict[tuple[str, str, str, str], ModelProfile] = {}
     notes = [INDEPENDENT] if tables else []
-    notes += missing_sentences(runs)
+    notes += warning_sentences(runs)
     notes += filter(None, {level_note(run.signature.facts) for run in runs})
     for profile in (profile for run in runs for profile in profiles_of_run(run)):
         profiles[profile.key] = profile

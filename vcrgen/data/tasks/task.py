@@ -92,6 +92,7 @@ class ScoredTask:
             "variant": self.axis,
             "units": self.units,
             "clusters": self.clusters,
+            "effective_clusters": f"effective_{self.clusters}",
             "sd_units": f"sd_{self.units}",
             "sd_clusters": f"sd_{self.clusters}",
             "p_clusters": f"p_{self.clusters}",

@@ -17,14 +17,13 @@ import sys
 import tempfile
 import time
 import zlib
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from vcrgen.core.errors import PredictionError
-from vcrgen.scorer.predictions.recognise import SUFFIXES, PredictionFile, open_predictions
+from vcrgen.scorer.predictions.recognise import SUFFIXES, PredictionFile, open_predictions, utf16_of
 
 STDIN = Path("-")
 MAX_UNPACKED = 4 << 30
@@ -43,7 +42,7 @@ def receive(file: Path) -> PredictionFile:
     if file.is_dir():
         raise PredictionError(f"{file} is a folder; name the file of outputs in it.")
     piped = file == STDIN or (file.exists() and not file.is_file())
-    if not piped and _compression(file) is None and _utf16(file) is None:
+    if not piped and _compression(file) is None and utf16_of(_start(file)) is None:
         return open_predictions(file)
     try:
         folder = tempfile.TemporaryDirectory(prefix="vcrgen-outputs-")  # it lives as long as the outputs
@@ -58,7 +57,7 @@ def receive(file: Path) -> PredictionFile:
     if kind is not None:
         packed, source = source, Path(folder.name) / "unpacked"
         _write(source, _unpacked(packed, kind), file)
-    if encoding := _utf16(source):
+    if encoding := utf16_of(_start(source)):
         wide, source = source, Path(folder.name) / "utf-8"
         _write(source, _as_utf8(wide, encoding), file)
     label = Path("standard input") if file == STDIN else file
@@ -73,19 +72,6 @@ def receive(file: Path) -> PredictionFile:
 def _compression(file: Path) -> str | None:
     """The compression of a file; None also where it cannot be read, which its reader reports."""
     return next((kind for mark, kind in _MARKS.items() if _start(file).startswith(mark)), None)
-
-
-def _utf16(file: Path) -> str | None:
-    """The byte order of UTF-16 that a file begins in, by its mark or by an ASCII character; None for another text.
-
-    PowerShell and Excel write UTF-16. Four bytes of UTF-32 would have two zeros together.
-    """
-    start = _start(file)
-    if len(start) < 4 or b"\0\0" in start:
-        return None
-    if start.startswith(BOM_UTF16_LE) or start[1] == 0:
-        return "utf-16-le"
-    return "utf-16-be" if start.startswith(BOM_UTF16_BE) or start[0] == 0 else None
 
 
 def _start(file: Path) -> bytes:

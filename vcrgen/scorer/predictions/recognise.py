@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -129,11 +130,25 @@ def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
     for magic, kind in _REFUSED_STARTS.items():
         if start.startswith(magic):
             raise PredictionError(f"{file} is {kind}, not a file of outputs.")
+    if utf16_of(start[:4]):  # see `received.py`
+        raise PredictionError(f"{file} is UTF-16 text; save it as UTF-8.")
     if start.startswith(b"PK\x03\x04"):
         form = "inspect-eval" if file.suffix == ".eval" else "vlmevalkit-xlsx"
     else:
         form = _text_format(file)
     return PredictionFile(file, form, FORMATS[form].read_name(Path(name) if name is not None else file))
+
+
+def utf16_of(start: bytes) -> str | None:
+    """The byte order of UTF-16 in which four bytes begin a text, by its mark or by an ASCII character; else None.
+
+    PowerShell and Excel write UTF-16. Four bytes of UTF-32 would have two zeros together.
+    """
+    if len(start) < 4 or b"\0\0" in start:
+        return None
+    if start.startswith(BOM_UTF16_LE) or start[1] == 0:
+        return "utf-16-le"
+    return "utf-16-be" if start.startswith(BOM_UTF16_BE) or start[0] == 0 else None
 
 
 def _text_format(file: Path) -> str:
