@@ -27,7 +27,7 @@ STANDS_ON: dict[str, set[str]] = {
     "data": {"text"},
     "stats": set(),
     "report": {"data"},
-    "builder": {"text", "typeset", "samples", "pixels", "data"},
+    "builder": {"text", "typeset", "samples", "pixels", "data", "report"},  # its result is shown in notebooks
     "hidden": {"text", "typeset", "samples", "pixels", "data", "stats", "report", "builder"},
     "models": {"text", "pixels", "data"},
     "scorer": {"text", "data", "stats", "report", "models"},

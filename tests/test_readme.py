@@ -104,7 +104,7 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 17 and len(GUIDE.python) == 4
+    assert len(COMMANDS) >= 17 and len(GUIDE.python) == 5
     first, second, third = README.commands
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
     assert first.startswith("python3 -m venv") and "grep -m1 '^python3 -m venv' README.md" in ci

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.conftest import MadeScores
+from tests.notebooks import check_shown
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.pls import Structure, fit_pls
 from vcrgen.analysis.prune_evaluation import PruneEvaluation, evaluate_pruning
@@ -123,6 +124,7 @@ def of_sixty(with_abilities: MadeScores) -> PruneEvaluation:
 
 def test_what_a_pruning_is_worth(with_abilities: MadeScores, of_sixty: PruneEvaluation) -> None:
     found = of_sixty
+    check_shown(found)
     assert len(found.frequency) == 24 and found.resamples == 20 and found.failed == 0
     # 60 models tell weak tasks from good ones in any resample; which of two copies stays is open.
     assert max(found.frequency[f"A{k} weak"] for k in range(3)) < 0.2

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.notebooks import check_shown
 from vcrgen.core.errors import ScoreError
 from vcrgen.core.files import write_json
 from vcrgen.core.signature import Signature
@@ -143,6 +144,7 @@ def test_images_are_paired_by_their_ids(save: Save, run: Any) -> None:
     learnt = {span for image in (1, 3, 9) for span in published[f"q{image}"][:1]}
     a, b = save("a", published, read | learnt), save("b", redrawn, read | set(redrawn["q99"]))
     found = compare_across(*map(load_saved, (a, b)))
+    check_shown(found)
     assert found.paired and found.shared == 40
     estimate, count = found.cells[0].metrics["exact"], len(spans_of(published))
     assert estimate.a - estimate.b == pytest.approx(3 / count) and estimate.value == pytest.approx(3 / count)

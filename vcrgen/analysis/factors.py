@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.rng import array_rng_for
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Table, TableCell, finite_interval, finite_number
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.bootstrap import (
     CORRELATION,
@@ -57,6 +60,11 @@ class FactorEstimate:
         return "passed" if above == (least is not None) else "failed"
 
 
+def _long_row(figure: str, of: str | None, on: str | None, estimate: FactorEstimate) -> LongRow:
+    ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return {"figure": figure, "of": of, "on": on, **ends}
+
+
 @dataclass(frozen=True, slots=True)
 class FactorEstimates:
     """Figures with their 95 % intervals, as arrays of one shape; one of them is taken by its position."""
@@ -92,9 +100,14 @@ class AnchorAgreement:
     failed: int  # fits to halves or permuted scores that have no solution
 
 
-@dataclass(frozen=True, kw_only=True)
-class FactorResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FactorResult(NotebookResult):
     """A factor model with what its bootstrap replicates say of it.
+
+    ``to_pandas()`` has a row for each figure. Its columns are ``figure`` (``loading``, ``weight``, ``vif``, ``r2``,
+    ``alpha``, ``rho_a``, ``cr``, ``ave``, ``path``, ``htmt``, ``tc``, ``d_div``, ``d_valid`` or ``srmr``), ``of`` (a
+    task or a construct; None for the benchmark), ``on`` (of a path the construct it leads to, of HTMT the other one),
+    ``value``, ``low`` and ``high``.
 
     The figures are those of `PlsFit` and `Quality`, each with
     its interval: ``result.vif[0]`` is that of the first task, ``result.paths[0, 3]`` the effect of the first construct
@@ -109,6 +122,50 @@ class FactorResult:
     replicates: tuple[FactorFit | None, ...]  # None without a solution: a task did not vary, or two said the same
     weights: Floats  # replicates x models: how often each is drawn
     seed: int
+
+    @property
+    def headline(self) -> str:
+        """What was modelled."""
+        abilities = pluralize(len(self.bound.abilities), "ability", "abilities")
+        return f"{self.table.source}: {abilities}, {pluralize(len(self.table.models), 'model')}"
+
+    @property
+    def summary_table(self) -> Table:
+        """Each task with its loading and VIF."""
+        rows: list[list[TableCell]] = []
+        for task, owner in zip(self.bound.tasks, self.bound.structure.owners, strict=True):
+            number = len(rows)
+            loading, vif = self.loadings[number], self.vif[number]
+            rows.append(
+                [
+                    self.bound.constructs[owner],
+                    task,
+                    finite_number(loading.value),
+                    finite_interval(loading.low, loading.high),
+                    finite_number(vif.value, 2),
+                    finite_interval(vif.low, vif.high, 2),
+                ]
+            )
+        heads = ("Construct", "Task", "Loading", "95 % interval", "VIF", "95 % interval")
+        return Table(title="Tasks", heads=heads, labels=2, rows=rows)
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield the figures of tasks, of constructs, of pairs of constructs, and of the benchmark."""
+        for name, estimates in (("loading", self.loadings), ("weight", self.task_weights), ("vif", self.vif)):
+            for number, task in enumerate(self.bound.tasks):
+                yield _long_row(name, task, None, estimates[number])
+        of_constructs = {"r2": self.r2, "alpha": self.alpha, "rho_a": self.rho_a, "cr": self.cr, "ave": self.ave}
+        for name, estimates in of_constructs.items():
+            for number, construct in enumerate(self.bound.constructs):
+                yield _long_row(name, construct, None, estimates[number])
+        for effect, causes in enumerate(self.bound.structure.causes):
+            for cause in causes:
+                names = self.bound.constructs[cause], self.bound.constructs[effect]
+                yield _long_row("path", *names, self.paths[cause, effect])
+        for a, b in combinations(self.bound.structure.abilities, 2):
+            yield _long_row("htmt", self.bound.constructs[a], self.bound.constructs[b], self.htmt[a, b])
+        for name in ("tc", "d_div", "d_valid", "srmr"):
+            yield _long_row(name, None, None, getattr(self, name))
 
     @property
     def failed(self) -> int:

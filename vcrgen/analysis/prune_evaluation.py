@@ -7,7 +7,7 @@ agree more with people, judged on models that had no part in the choice?
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -20,7 +20,10 @@ from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservatio
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.rng import rng_for, shuffled
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Table, TableCell, finite_percent
 from vcrgen.stats.arrays import Bits, Floats
 from vcrgen.stats.bootstrap import model_weights
 from vcrgen.stats.correlations import correlation_matrix, pearson, resampled_correlations, standardise
@@ -53,9 +56,13 @@ class HumanGain:
     failed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PruneEvaluation:
-    """A pruning and everything that is said of it."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PruneEvaluation(NotebookResult):
+    """A pruning and everything that is said of it.
+
+    ``to_pandas()`` has a row for each task. Its columns are ``ability``, ``task``, ``is_kept``, ``frequency`` (share of
+    resamples that keep it), and of a task that was dropped ``round``, ``reason``, ``vif`` and ``loading``.
+    """
 
     table: ScoreTable
     bound: BoundSpec
@@ -72,6 +79,40 @@ class PruneEvaluation:
     failed: int
     sweep: tuple[ThresholdSweepRow, ...]
     anchor: HumanGain | None
+
+    @property
+    def headline(self) -> str:
+        """How many tasks are kept."""
+        tasks = sum(map(len, self.bound.abilities.values()))
+        return f"{self.table.source}: {len(self.pruning.kept)} of {pluralize(tasks, 'task')} kept"
+
+    @property
+    def summary_table(self) -> Table:
+        """Each task, whether it is kept, and why not."""
+        rows: list[list[TableCell]] = [
+            [
+                row["ability"],
+                row["task"],
+                "kept" if row["is_kept"] else f"dropped ({row['reason']})",
+                finite_percent(row["frequency"]),
+            ]
+            for row in self.long_rows()
+        ]
+        return Table(title="Tasks", heads=("Ability", "Task", "Here", "Resamples, %"), labels=3, rows=rows)
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield each task."""
+        dropped = {row.task: row for row in self.pruning.log}
+        for ability, tasks in self.bound.abilities.items():
+            for task in tasks:
+                row = dropped.get(task)
+                yield {
+                    "ability": ability,
+                    "task": task,
+                    "is_kept": task in self.pruning.kept,
+                    "frequency": self.frequency[task],
+                    **{name: getattr(row, name, None) for name in ("round", "reason", "vif", "loading")},
+                }
 
 
 def evaluate_pruning(

@@ -6,8 +6,9 @@ The stability of clusters is the share of resamples of the models in which two t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,8 @@ from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.rng import array_rng_for
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Table, TableCell, finite_number
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import MOST_FAILED, model_weights
 from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
@@ -75,9 +78,13 @@ class Components:
         return int(below[0]) if len(below) else len(self.values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapResult:
-    """Everything that a map shows."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MapResult(NotebookResult):
+    """Everything that a map shows.
+
+    ``to_pandas()`` has a row for each pair of tasks. Its columns are ``task``, ``other_task``, ``r``, ``low``,
+    ``high``, ``p``, ``p_corrected`` (Benjamini-Hochberg), ``models`` and ``same_cluster``.
+    """
 
     table: ScoreTable | CorrelationTable
     basis: Basis
@@ -92,6 +99,37 @@ class MapResult:
     reliabilities: (
         Floats | None
     )  # of each task the share of its variance that is not sampling noise; None without errors
+
+    @property
+    def headline(self) -> str:
+        """What was mapped."""
+        groups = pluralize(len(set(self.clusters.labels)), "cluster")
+        return f"{self.table.source}: {pluralize(len(self.table.tasks), 'task')} in {groups}"
+
+    @property
+    def summary_table(self) -> Table:
+        """Each task with its cluster, and how well the others predict it."""
+        rows: list[list[TableCell]] = [
+            [task, label, None if self.predicted is None else finite_number(self.predicted[number], 2)]
+            for number, (task, label) in enumerate(zip(self.table.tasks, self.clusters.labels, strict=True))
+        ]
+        return Table(title="Each task", heads=("Task", "Cluster", "Predicted R2"), labels=1, rows=rows)
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield each pair of tasks."""
+        correlations, labels = self.correlations, self.clusters.labels
+        for pair in combinations(range(len(labels)), 2):
+            yield {
+                "task": self.table.tasks[pair[0]],
+                "other_task": self.table.tasks[pair[1]],
+                "r": float(correlations.r[pair]),
+                "low": float(correlations.low[pair]),
+                "high": float(correlations.high[pair]),
+                "p": float(correlations.p[pair]),
+                "p_corrected": float(correlations.adjusted[pair]),
+                "models": int(correlations.n[pair]),
+                "same_cluster": labels[pair[0]] == labels[pair[1]],
+            }
 
     @property
     def disattenuated(self) -> Floats | None:

@@ -3,6 +3,7 @@
 import platform
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -46,17 +47,23 @@ from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import open_folder
 from vcrgen.data.manifest import DatasetFile, Manifest, SourceRows, read_manifest, write_manifest
+from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
-from vcrgen.data.tasks.vcr import Figures, summarise_figures
+from vcrgen.data.tasks.vcr import VCR, Figures, summarise_figures
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Table
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
 MOST_NAMED = 3  # tasks that crashed, in a message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BuildResult(NotebookResult):
     """A finished dataset.
+
+    ``to_pandas()`` has a row for each count of pairs. Its columns are ``kind`` (``built``, ``rejected`` or
+    ``cleaned``), ``mode`` and ``split`` of what was built, ``reason`` of what was rejected or cleaned, and ``pairs``.
 
     Attributes:
         path: Its folder; in an object store, its URL.
@@ -68,9 +75,65 @@ class BuildResult:
     manifest: Manifest
     was_complete: bool
 
-    def __repr__(self) -> str:
-        pairs = f"{self.manifest.pairs:,} of {pluralize(self.manifest.read, 'pair')}"
-        return f"<BuildResult {self.path}: {pairs}, modes {', '.join(self.manifest.modes)}>"
+    @property
+    def pairs(self) -> int:
+        """Pairs that were built."""
+        return self.manifest.pairs
+
+    @property
+    def images(self) -> int:
+        """Images in the files: one of each pair in every mode."""
+        return sum(file.rows for file in self.manifest.files)
+
+    @property
+    def spans(self) -> int:
+        """Masked spans in all images, counted in the files.
+
+        Raises:
+            DatasetError: A file is missing or damaged.
+        """
+        return sum(len(row[VCR.answers]) for _, row in open_dataset(self.path, VCR).rows((VCR.answers,)))
+
+    @property
+    def rejected(self) -> Mapping[str, int]:
+        """Rejected pairs by reason."""
+        return self.manifest.rejected
+
+    @property
+    def headline(self) -> str:
+        """The folder, and how many pairs were built."""
+        pairs = f"{self.pairs:,} of {pluralize(self.manifest.read, 'pair')}"
+        return f"{self.path}: {pairs}, modes {', '.join(self.manifest.modes)}"
+
+    @property
+    def summary_table(self) -> Table:
+        """Pairs by mode and split, and rejected ones by reason."""
+        rows = [
+            (row["kind"], row["mode"] or "", row["split"] or "", row["reason"] or "", row["pairs"])
+            for row in self.long_rows()
+        ]
+        return Table(title="Pairs", heads=("", "Mode", "Split", "Reason", "Pairs"), labels=4, rows=rows)
+
+    @property
+    def next_command(self) -> Sequence[str]:
+        """The command that shows the pairs."""
+        return ("vcrgen", "preview", str(self.path))
+
+    @property
+    def link(self) -> str:
+        """The card of the dataset."""
+        return f"{self.path.as_posix()}/README.md" if isinstance(self.path, Path) else ""
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield the counts of pairs."""
+        built = Counter[tuple[str | None, str]]()
+        for file in self.manifest.files:
+            built[file.mode, file.split] += file.rows
+        for (mode, split), pairs in built.items():
+            yield {"kind": "built", "mode": mode, "split": split, "reason": None, "pairs": pairs}
+        for kind, counts in (("rejected", self.rejected), ("cleaned", self.manifest.cleaned)):
+            for reason, pairs in counts.items():
+                yield {"kind": kind, "mode": None, "split": None, "reason": str(reason), "pairs": pairs}
 
 
 def build(

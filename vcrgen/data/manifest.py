@@ -106,6 +106,10 @@ class Manifest:
     def __post_init__(self) -> None:
         check_task(self.task, self.languages)
 
+    def __repr__(self) -> str:
+        files = pluralize(len(self.files), "file")
+        return f"<Manifest {self.fingerprint[:12]}: {self.pairs:,} of {pluralize(self.read, 'pair')}, {files}>"
+
     @property
     def modes(self) -> tuple[str, ...]:
         """Modes of the data files, in their order."""

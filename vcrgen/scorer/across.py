@@ -19,6 +19,8 @@ from vcrgen.core.signature import Signature
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import MINUS, Interval, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import (
     correction_doubt,
     disagreement,
@@ -60,9 +62,13 @@ class AcrossCell:
     conclusion: str  # a plain sentence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcrossResult:
-    """One model on two datasets."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AcrossResult(NotebookResult):
+    """One model on two datasets.
+
+    ``to_pandas()`` has a row for each metric of each cell. Its columns are ``model``, ``mode`` (``lang`` of an MCQ
+    benchmark), ``view``, ``metric``, ``a``, ``b``, ``difference``, ``low``, ``high`` and ``p``.
+    """
 
     a: RunResult
     b: RunResult
@@ -70,6 +76,48 @@ class AcrossResult:
     shared: int | None  # clusters that both datasets have; None where the scores of a hidden set do not tell
     paired: bool
     cells: tuple[AcrossCell, ...]
+
+    @property
+    def headline(self) -> str:
+        """The model, and the two datasets."""
+        return f"{self.model}: {self.a.name} (A) and {self.b.name} (B)"
+
+    @property
+    def summary_table(self) -> Table:
+        """The metric that ranks on both datasets."""
+        rows: list[list[TableCell]] = []
+        for cell in self.cells:
+            leading = next(iter(cell.metrics.values()))
+            rows.append(
+                [
+                    cell.variant,
+                    cell.view.label,
+                    Percent(leading.a),
+                    Percent(leading.b),
+                    Percent(leading.value, sign=True),
+                    Interval(leading.low, leading.high, sign=True),
+                    PValue(cell.p_corrected),
+                ]
+            )
+        heads = (self.a.task.axis_label, "View", "A", "B", f"A {MINUS} B", "95 % interval", "Corrected p")
+        return Table(title=f"{self.a.task.leading.label}, in percent", heads=heads, labels=2, rows=rows)
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield each metric of each cell."""
+        for cell in self.cells:
+            for metric, estimate in cell.metrics.items():
+                yield {
+                    "model": self.model,
+                    self.a.task.axis: cell.variant,
+                    "view": cell.view.value,
+                    "metric": metric,
+                    "a": estimate.a,
+                    "b": estimate.b,
+                    "difference": estimate.value,
+                    "low": estimate.low,
+                    "high": estimate.high,
+                    "p": estimate.p,
+                }
 
 
 def compare_across(a: RunResult, b: RunResult) -> AcrossResult:

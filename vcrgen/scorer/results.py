@@ -13,6 +13,8 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.core.signature import Signature
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Interval, Percent, Table, TableCell, percent
 from vcrgen.scorer.key_letters import KeyLetter, letter_test
 from vcrgen.scorer.records import CellName
 from vcrgen.stats.arrays import Floats, Ids, Ints, Records
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "vcrgen-scores-7"
 MIN_EFFECTIVE = 30  # clusters of equal size; with fewer, intervals can be too short
+MOST_NAMED = 4  # scores in a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,21 @@ class CellResult:
         """The expected value of a random choice, of this cell if it has its own, else of the task; None for neither."""
         return task.leading.chance if self.chance is None else self.chance
 
+    def __repr__(self) -> str:
+        shown = list(self.metrics.items())[:MOST_NAMED]
+        scores = ", ".join(f"{name} {percent(estimate.value)} %" for name, estimate in shown)
+        return f"<CellResult {self.variant}, {self.view.label}: {scores}>"
+
+    @property
+    def spans(self) -> int:
+        """Spans that have a score; of an MCQ benchmark, items."""
+        return self.units
+
+    @property
+    def images(self) -> int:
+        """Images that are resampled; of an MCQ benchmark, pictures."""
+        return self.clusters
+
     @property
     def missing(self) -> int:
         """Questions without an output, whose units count as wrong."""
@@ -134,9 +152,15 @@ class Resamples:
         return sums, np.bincount(cluster, ~np.isnan(scores), clusters).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunResult(NotebookResult):
     """Everything a scoring of one file gives.
+
+    ``to_pandas()`` has a row for each metric of each cell, of each group of its spans, and of each difference. Its
+    columns are ``run``, ``model``, ``mode`` (``lang`` of an MCQ benchmark), ``view``, ``group`` and ``value`` (such as
+    ``part of speech`` and ``noun``; None for all spans), ``metric``, ``score``, ``sd_spans``, ``sd_images``, ``low``,
+    ``high``, ``spans``, ``images`` and ``missing``; of an MCQ benchmark ``items`` and ``pictures`` stand for spans and
+    images.
 
     Attributes:
         name: The file's name without its suffix.
@@ -153,6 +177,8 @@ class RunResult:
         cluster_ids: As in `QuestionTable`, by which two datasets are paired; empty for those, too.
         from_pixels: The template baseline, beside which the others are shown.
         label: Stands for the run in tables where neither model nor file name is its own.
+        data: The dataset or key that it was scored against, if `vcrgen.score` made it.
+        outputs: The files that were scored, likewise.
     """
 
     name: str
@@ -169,9 +195,90 @@ class RunResult:
     cluster_ids: Ids = field(default_factory=lambda: np.empty(0, np.uint64), repr=False, compare=False)
     from_pixels: bool = False
     label: str = ""
+    data: str = field(default="", compare=False)
+    outputs: tuple[str, ...] = field(default=(), compare=False)
 
-    def __repr__(self) -> str:
-        return f"<RunResult {self.title}: {pluralize(len(self.cells), 'score')} of {self.task.name}, {self.lang}>"
+    @property
+    def scores(self) -> tuple[CellResult, ...]:
+        """The scores of each mode (or language) and view, under the name that saved files have for them."""
+        return self.cells
+
+    @property
+    def headline(self) -> str:
+        """The run, and its scores of the metric that ranks."""
+        metric = self.task.main_metrics[0]
+        scores = [
+            f"{cell.variant} {cell.view.label} {percent(cell.metrics[metric].value)} %"
+            for cell in self.cells
+            if metric in cell.metrics
+        ]
+        more = f" and {len(scores) - MOST_NAMED} more" if len(scores) > MOST_NAMED else ""
+        named = ", ".join(scores[:MOST_NAMED]) + more
+        return f"{self.title}, {self.lang}: {self.task.leading.in_text} {named}" if named else f"{self.title}: no score"
+
+    @property
+    def summary_table(self) -> Table:
+        """The main metrics of each cell."""
+        metrics = [name for name in self.task.main_metrics if any(name in cell.metrics for cell in self.cells)]
+        heads = [text for name in metrics for text in (self.task.metrics[name].label, "95 % interval")]
+        rows: list[list[TableCell]] = []
+        for cell in self.cells:
+            row: list[TableCell] = [cell.variant, cell.view.label, cell.units, cell.clusters]
+            for estimate in map(cell.metrics.get, metrics):
+                row += [Percent(estimate.value), Interval(estimate.low, estimate.high)] if estimate else [None, None]
+            rows.append(row)
+        counts = (self.task.units.capitalize(), self.task.clusters.capitalize())
+        return Table(
+            title=f"Scores, in percent; intervals over {self.task.clusters}",
+            heads=(self.task.axis_label, "View", *counts, *heads),
+            labels=2,
+            rows=rows,
+        )
+
+    @property
+    def next_command(self) -> Sequence[str]:
+        """The command that shows the outputs beside the images."""
+        if not self.data:
+            return ()
+        return ("vcrgen", "score", *self.outputs, "--data", self.data, "--format", "html", "--out", "scores.html")
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield each metric of each cell, of each of its groups, and of each difference of two cells."""
+        for cell in self.cells:
+            where = {"variant": cell.variant, "view": cell.view.value}
+            size = {"clusters": cell.clusters, "missing": cell.missing}
+            yield from self._long_rows(where, cell.metrics, {"units": cell.units} | size)
+            for group in cell.groups:
+                part = where | {"group": group.by, "value": group.label}
+                yield from self._long_rows(part, group.metrics, {"units": group.units} | size)
+        for difference in self.differences:
+            # One of two views, or of two variants, minus the other: its name stands in the column of what differs.
+            view = difference.view.value if difference.view else difference.of
+            yield from self._long_rows(
+                {"variant": difference.variant or difference.of, "view": view}, difference.metrics, {}
+            )
+
+    def _long_rows(
+        self, where: Mapping[str, str], metrics: Mapping[str, Estimate], size: Mapping[str, int]
+    ) -> Iterator[LongRow]:
+        names = self.task.field_names
+        for metric, estimate in metrics.items():
+            row = {
+                "run": self.name,
+                "model": self.model,
+                "variant": where["variant"],
+                "view": where["view"],
+                "group": where.get("group"),
+                "value": where.get("value"),
+                "metric": metric,
+                "score": estimate.value,
+                "sd_units": estimate.sd_units,
+                "sd_clusters": estimate.sd_clusters,
+                "low": estimate.low,
+                "high": estimate.high,
+                **{count: size.get(count) for count in ("units", "clusters", "missing")},
+            }
+            yield {names.get(column, column): value for column, value in row.items()}
 
     @property
     def title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,4 +77,5 @@ def score(
         with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
             session.listener = listener
             listener.stage("scoring")
-            return session.score([receive(Path(file)) for file in files], evidence)
+            result = session.score([receive(Path(file)) for file in files], evidence)
+    return replace(result, data=str(data), outputs=tuple(map(str, files)))

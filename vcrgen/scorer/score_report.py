@@ -291,30 +291,12 @@ def _csv_table(results: Sequence[RunResult], comparisons: Sequence[Comparison]) 
 def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
     """A line for each metric of each cell, of each group of units, and of each paired difference."""
     for result in results:
-        run, end = (result.name, result.model or ""), (*_NO_TESTS, str(result.signature))
-        for cell in result.cells:
-            head = (*run, cell.variant, cell.view.value)
-            for name, estimate in cell.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), cell.units, cell.clusters, cell.missing, *end)
-            for group in cell.groups:
-                for name, estimate in group.metrics.items():
-                    yield (
-                        *head,
-                        group.by,
-                        group.label,
-                        name,
-                        *_numbers(estimate),
-                        group.units,
-                        cell.clusters,
-                        cell.missing,
-                        *end,
-                    )
-        for difference in result.differences:
-            # One of two views, or of two variants, minus the other: its name stands in the column of what differs.
-            view = difference.view.value if difference.view else difference.of
-            head = (*run, difference.variant or difference.of, view)
-            for name, estimate in difference.metrics.items():
-                yield (*head, "", "", name, *_numbers(estimate), *_size(results), None, *end)
+        for row in result.long_rows():
+            values = list(row.values())
+            texts, shares, (units, clusters, missing) = values[:7], values[7:-3], values[-3:]
+            size = _size(results) if units is None else (units, clusters)
+            signature = str(result.signature)
+            yield (*(text or "" for text in texts), *map(Percent, shares), *size, missing, *_NO_TESTS, signature)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:

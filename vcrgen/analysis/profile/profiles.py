@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.core.plurals import pluralize
 from vcrgen.data.tasks.task import MCQ_TASK
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.calibration import ReliabilityCurve
@@ -66,9 +69,14 @@ class ModelProfile:
         return self.model, self.lang, self.view, self.metric
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profiles:
-    """Everything that a page of profiles is made of."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Profiles(NotebookResult):
+    """Everything that a page of profiles is made of.
+
+    ``to_pandas()`` has a row for each share of right answers. Its columns are ``model``, ``lang``, ``view``,
+    ``metric``, ``level``, ``subcategory`` and ``category`` (None for all items, for the mean of levels and for a
+    level), ``mean_of`` (``items``, ``levels`` or ``categories``), ``score``, ``low``, ``high`` and ``items``.
+    """
 
     source: str  # the files, or the example
     profiles: Sequence[ModelProfile]
@@ -79,6 +87,50 @@ class Profiles:
     def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
         """The profile of a key; None where there is none, which is a gap and not a 0."""
         return next((profile for profile in self.profiles if profile.key == (model, lang, view, metric)), None)
+
+    @property
+    def headline(self) -> str:
+        """The models and where their scores are from."""
+        return f"{self.source}: {pluralize(len(self.models), 'model')}, languages {', '.join(self.langs)}"
+
+    @property
+    def summary_table(self) -> Table:
+        """The accuracy over all items of each profile."""
+        rows: list[list[TableCell]] = [
+            [
+                *profile.key,
+                Percent(profile.micro.value),
+                Interval(profile.micro.low, profile.micro.high),
+                profile.micro.items,
+            ]
+            for profile in self.profiles
+        ]
+        heads = ("Model", "Language", "View", "Method", "Accuracy, %", "95 % interval", "Items")
+        return Table(title="Accuracy over all items", heads=heads, labels=4, rows=rows)
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield the means over all items, levels and categories, then each level and category."""
+        for profile in self.profiles:
+            shares: list[tuple[str, str | None, Category | None, ShareEstimate | None]] = [
+                ("items", None, None, profile.micro),
+                ("levels", None, None, profile.macro),
+                ("categories", None, None, profile.macro_category),
+                *(("items", level, None, share) for level, share in profile.levels.items()),
+                *(("items", category.level, category, share) for category, share in profile.categories.items()),
+            ]
+            for mean_of, level, category, share in shares:
+                if share is not None:
+                    yield {
+                        **dict(zip(("model", "lang", "view", "metric"), profile.key, strict=True)),
+                        "level": level,
+                        "subcategory": category and category.subcategory,
+                        "category": category and category.name,
+                        "mean_of": mean_of,
+                        "score": share.value,
+                        "low": share.low,
+                        "high": share.high,
+                        "items": share.items,
+                    }
 
     @property
     def chance(self) -> float:
