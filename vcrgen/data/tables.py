@@ -19,7 +19,7 @@ from vcrgen.core.errors import DatasetError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import as_texts, decode, describe, parse_json
 from vcrgen.core.storage import Folder, StorageError
-from vcrgen.data.arrow_files import ParquetReader, checked_rows, is_text, open_stream
+from vcrgen.data.arrow_files import ParquetReader, checked_rows, is_bytes, is_text, open_stream
 
 METADATA = "metadata.jsonl"
 MAX_METADATA_BYTES = 64 << 20
@@ -119,7 +119,7 @@ def fits(stored: pa.DataType, expected: pa.DataType) -> bool:
     if expected == _IMAGE_TYPE:
         place = stored.get_field_index("bytes") if types.is_struct(stored) else -1
         data = stored.field(place).type if place >= 0 else stored
-        return bool(types.is_binary(data) or types.is_large_binary(data))
+        return is_bytes(data)
     if types.is_struct(expected):
         return types.is_struct(stored) and all(
             (place := stored.get_field_index(field.name)) >= 0 and fits(stored.field(place).type, field.type)
@@ -205,7 +205,7 @@ class _Arrow(StoredRows):
     def count(self, limit: int | None = None) -> int:
         rows = 0
         with open_stream(self._folder, self._path) as stream:
-            for batch in stream:
+            for batch in stream.batches():
                 rows += batch.num_rows
                 if limit is not None and rows >= limit:
                     break
@@ -214,7 +214,9 @@ class _Arrow(StoredRows):
     def rows(self, columns: Sequence[str], numbers: AbstractSet[int] | None) -> Iterator[Row]:
         names = list(dict.fromkeys(column.partition(".")[0] for column in columns))
         with open_stream(self._folder, self._path) as stream:
-            yield from _rows((batch.select(names) for batch in stream), 0, numbers, _rows_together(self.types, columns))
+            yield from _rows(
+                (batch.select(names) for batch in stream.batches()), 0, numbers, _rows_together(self.types, columns)
+            )
 
 
 class _ImageFiles(StoredRows):

@@ -183,7 +183,7 @@ class SavedSource(ArrowSource):
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
         with open_stream(self.folder, name) as stream:
-            yield stream.schema, ((batch.num_rows, partial(_batch_rows, batch)) for batch in stream)
+            yield stream.schema, ((batch.num_rows, partial(_batch_rows, batch)) for batch in stream.batches())
 
 
 def paths_of_schema(schema: Any) -> list[ColumnPath]:
