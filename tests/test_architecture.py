@@ -26,7 +26,7 @@ STANDS_ON: dict[str, set[str]] = {
     "pixels": {"text", "typeset"},
     "data": {"text"},
     "stats": set(),
-    "report": {"data"},
+    "report": {"typeset", "data"},  # texts of figures are outlines of its fonts
     "builder": {"text", "typeset", "samples", "pixels", "data", "report"},  # its result is shown in notebooks
     "hidden": {"text", "typeset", "samples", "pixels", "data", "stats", "report", "builder"},
     "models": {"text", "pixels", "data"},

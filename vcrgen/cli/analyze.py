@@ -13,7 +13,7 @@ import typer
 
 from vcrgen.analysis.options import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.reports import Format, Out, report_folder, report_format, write_report
+from vcrgen.cli.reports import Figure, Format, Out, report_folder, report_format, write_report
 from vcrgen.cli.root import add_group
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.extras import needs_extra
@@ -56,6 +56,7 @@ def map_tasks(
     scores: Scores = None,
     form: Format = None,
     out: Out = None,
+    figure: Figure = None,
     **options: Any,
 ) -> None:
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
@@ -65,7 +66,7 @@ def map_tasks(
 
     _require_packages()
     settings = validate_options(MapOptions, drop_none(options))
-    output_format = report_format(form, out, scores or [])
+    output_format = report_format(form, out, scores or [], figure)
     example = _find_example("map", settings, scores or [])
     table = example.load() if example else _read_table(scores, settings)
     with console.progress(doing="clustering", unit="resamples", kept="clustered") as listener:
@@ -80,7 +81,7 @@ def map_tasks(
         )
     about = example.about if example else ""
     document = map_document(result, settings=_settings_line("map", settings), about=about, private=settings.private)
-    write_report(document, output_format, out)
+    write_report(document, output_format, out, figure)
 
 
 @analyze.command(
@@ -95,6 +96,7 @@ def factors(
     spec: Spec = None,
     form: Format = None,
     out: Out = None,
+    figure: Figure = None,
     **options: Any,
 ) -> None:
     """Ask whether the tasks of an ability belong together, and apart from the others (partial least squares)."""
@@ -103,7 +105,7 @@ def factors(
 
     _require_packages()
     settings = validate_options(FactorOptions, drop_none(options))
-    output_format = report_format(form, out, [*(scores or []), *([spec] if spec else [])])
+    output_format = report_format(form, out, [*(scores or []), *([spec] if spec else [])], figure)
     inputs = _read_inputs("factors", scores, spec, settings)
     result = fit_factors(inputs.scores, inputs.spec, seed=settings.seed, draws=settings.resamples)
     document = factors_document(
@@ -113,7 +115,7 @@ def factors(
         more=inputs.more,
         private=settings.private,
     )
-    write_report(document, output_format, out)
+    write_report(document, output_format, out, figure)
 
 
 @analyze.command(

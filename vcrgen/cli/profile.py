@@ -10,7 +10,7 @@ import typer
 
 from vcrgen.analysis.options import AnalysisOptions
 from vcrgen.cli.options import examples, options_of
-from vcrgen.cli.reports import Format, Out, report_format, write_report
+from vcrgen.cli.reports import Figure, Format, Out, report_format, write_report
 from vcrgen.cli.root import app
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.options import drop_none, validate_options
@@ -38,6 +38,7 @@ def profile(
     ] = None,
     form: Format = None,
     out: Out = None,
+    figure: Figure = None,
     **options: Any,
 ) -> None:
     """Show the accuracy profile of models: by level and category, in each language, by each method, with every gap.
@@ -55,11 +56,11 @@ def profile(
         raise AnalysisError(f"vcrgen profile has no example {settings.example!r}; it has {EXAMPLE}.")
     if form == "html" and out is None:
         out = PAGE
-    output_format = report_format(form, out, scores or [])
+    output_format = report_format(form, out, scores or [], figure)
     made_by = f"vcrgen {version('vcrgen')}: profile"
     if settings.example:
         data = example_profiles()
         document = profile_document(data, settings=made_by, more=example_sections(data), about=ABOUT)
     else:
         document = profile_document(read_profiles(scores or [], private=settings.private), settings=made_by)
-    write_report(document, output_format, out)
+    write_report(document, output_format, out, figure)

@@ -24,20 +24,33 @@ Format = Annotated[
     typer.Option("--format", "-f", help="text, md, csv, latex, json or html.", show_default="by --out, else text"),
 ]
 Out = Annotated[Path | None, out_option("Write the report to this file.")]
+Figure = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the charts of the page: NAME.svg, .png or .pdf, further ones as NAME-2.svg. PNG and PDF need the "
+        r'extra `figures`: pip install "vcrgen\[figures]".',
+    ),
+]
 
 
-def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = ()) -> str:
+def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = (), figure: Path | None = None) -> str:
     """Choose the format of a report before anything is computed: that of --format, or by the ending of --out.
 
     Raises:
-        ConfigError: The format is unknown, HTML has no file, or the report would replace an input.
+        ConfigError: The format is unknown, HTML has no file, the report or its figure would replace an input, or the
+            figure is of a kind that cannot be written.
     """
     from vcrgen.report.document import choose_format
 
     output_format = choose_format(form, out.suffix if out else "")
     if output_format == "html" and out is None:
         raise ConfigError("The HTML report is written, not printed: name its place with --out.")
-    check_targets([out], inputs)
+    check_targets([out, figure], inputs)
+    if figure is not None:
+        from vcrgen.report.figures import check_figure
+
+        check_figure(figure)
     return output_format
 
 
@@ -52,8 +65,21 @@ def check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> Non
             raise ConfigError(f"Two things would be written to {place}; name other files, or score them one by one.")
 
 
-def write_report(document: Document, form: str, out: Path | None) -> None:
-    """Print a document, or write it to ``out``."""
+def write_charts(document: Document, figure: Path) -> None:
+    """Write the charts of a document, and list their files."""
+    from vcrgen.report.figures import write_figures
+
+    console.say_plain(f"Written: {', '.join(map(str, write_figures(document, figure)))}")
+
+
+def write_report(document: Document, form: str, out: Path | None, figure: Path | None = None) -> None:
+    """Print a document, or write it to ``out``; and write its charts, if a figure is named."""
+    _write_document(document, form, out)
+    if figure is not None:
+        write_charts(document, figure)
+
+
+def _write_document(document: Document, form: str, out: Path | None) -> None:
     if form == "text" and out is None:
         from vcrgen.cli.terminal import print_parts, show_document
 
@@ -79,7 +105,7 @@ def report_folder(out: Path | None, form: str) -> Iterator[Callable[[Document, M
     from vcrgen.report.document import SUFFIXES
 
     if out is None:
-        yield lambda document, files: write_report(document, form, None)
+        yield lambda document, files: _write_document(document, form, None)
         return
     with new_folder(out, mark=MARK) as folder:  # what cannot be written is rejected before anything is computed
         suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), ".txt")

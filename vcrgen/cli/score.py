@@ -11,7 +11,16 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
-from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report, write_report_text
+from vcrgen.cli.reports import (
+    Figure,
+    Format,
+    Out,
+    check_targets,
+    report_format,
+    write_charts,
+    write_report,
+    write_report_text,
+)
 from vcrgen.cli.root import app
 from vcrgen.core.errors import ScoreError
 from vcrgen.core.files import sha256_file
@@ -65,6 +74,7 @@ def score(
     spans: Annotated[Path | None, typer.Option(help="Write per-span evidence: FILE.parquet or FILE.jsonl.")] = None,
     form: Format = None,
     out: Out = None,
+    figure: Figure = None,
     no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
     details: Details = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
@@ -87,8 +97,9 @@ def score(
     from vcrgen.scorer.results import assign_titles, by_score, missing_sentences
     from vcrgen.scorer.run import open_session
     from vcrgen.scorer.saved import reject_duplicate_files
+    from vcrgen.scorer.score_report import score_document
 
-    output_format = report_format(form, out)
+    output_format = report_format(form, out, figure=figure)
     settings = validate_options(ScoreOptions, drop_none(options))
     if explain is not None:
         return _explain(open_session(data, settings), predictions, explain)
@@ -103,7 +114,7 @@ def score(
     session = open_session(data, settings)
     runs = session.runs(predictions)
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
-    check_targets([*results_to, out, spans], [*predictions, data])
+    check_targets([*results_to, out, spans, figure], [*predictions, data])
     with write_evidence(spans, session.task) as evidence:
         results = [session.score(run, evidence) for run in runs]
     if settings.pixels is not None:
@@ -120,6 +131,8 @@ def score(
         write_report_text(score_page(session, runs, results, comparisons), out, written)
     else:
         _report(output_format, results, comparisons, out, written, details=details)
+    if figure is not None:
+        write_charts(score_document(results, comparisons), figure)
     if not allow_missing and (sentences := list(missing_sentences(results))):
         for sentence in sentences:
             typer.echo(sentence, err=True)
@@ -145,6 +158,7 @@ def compare_saved(
     ] = False,
     form: Format = None,
     out: Out = None,
+    figure: Figure = None,
     details: Details = False,
 ) -> None:
     """Compare saved scores pair by pair, with the tables and tests of vcrgen score --compare.
@@ -157,17 +171,23 @@ def compare_saved(
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.saved import load_saved, reject_duplicate_files
+    from vcrgen.scorer.score_report import score_document
 
-    output_format = report_format(form, out, scores)
+    output_format = report_format(form, out, scores, figure)
     if across:
-        if len(scores) != 2 or details:
-            raise ScoreError("--across takes two files of scores, of one model on two datasets, and no --details.")
+        if len(scores) != 2 or details or figure:
+            raise ScoreError(
+                "--across takes two files of scores, of one model on two datasets, and neither --details nor --figure."
+            )
         a, b = (load_saved(file, hidden_too=True) for file in scores)
         return write_report(across_document(compare_across(a, b)), output_format, out)
     loaded = assign_titles([load_saved(file) for file in scores])
     results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])
-    _report(output_format, results, compare_runs(results), out, [], details=details)
+    comparisons = compare_runs(results)
+    _report(output_format, results, comparisons, out, [], details=details)
+    if figure is not None:
+        write_charts(score_document(results, comparisons), figure)
 
 
 @app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))

@@ -9,6 +9,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "verifiers": ("verifiers",),
     "inspect": ("click", "inspect-ai", "openai"),
     "analysis": ("scipy",),
+    "figures": ("vl-convert-python",),
     "serve": ("fastapi", "python-multipart", "uvicorn"),
     "oidc": ("authlib", "joserfc", "requests"),
     "postgres": ("psycopg",),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,18 @@ class HarfBuzzShaper(Shaper):
                 placed.append(PlacedGlyph(offset + shaped.start, offset + shaped.end, pixel, glyph))
                 pen += shaped.advance
         return tuple(placed)
+
+    def outline(self, text: str, pen: Any) -> int:
+        """Draw the outlines of a line with a pen of fontTools; returns its width. Both are in units (`UNIT`)."""
+        from fontTools.pens.transformPen import TransformPen
+
+        position = 0
+        for _, run in self.runs(text, 0, len(text)):
+            for shaped in run.glyphs:
+                moved = TransformPen(pen, (1, 0, 0, 1, position + shaped.x, shaped.y))
+                self._faces[shaped.face].outline(shaped.glyph_id, moved)
+                position += shaped.advance
+        return position
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
         """As `Shaper.growing_width`: widths of words add up, with some pixels more for their rounding and overhang."""
@@ -219,6 +231,10 @@ class HarfBuzzFace:
             Shaped(info.cluster, end_of[info.cluster], face, info.codepoint, at.x_advance, at.x_offset, at.y_offset)
             for info, at in zip(infos, positions, strict=True)
         )
+
+    def outline(self, glyph_id: int, pen: Any) -> None:
+        """Draw the outline of a glyph with a pen of fontTools, in units (`UNIT`), upwards from the baseline."""
+        self._font.draw_glyph_with_pen(glyph_id, pen)
 
     def draw(self, glyph_id: int, x: int, y: int) -> tuple[npt.NDArray[np.uint8], int, int]:
         """Draw a glyph: its ink, its left end from the pen, and its top from the baseline, in pixels.
