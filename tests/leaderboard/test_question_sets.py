@@ -15,6 +15,7 @@ from vcrgen.core.errors import ConfigError
 from vcrgen.data.key import PUBLIC_NOTE, SCENES_NOTE
 from vcrgen.leaderboard.board import Board, check_overall
 from vcrgen.leaderboard.new_board import describe_set, init_board
+from vcrgen.leaderboard.samples import SampleFolder
 from vcrgen.leaderboard.scoring import check_file, fingerprint, score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site import names
@@ -65,6 +66,21 @@ def ranked_board(board: Board, questions: Path) -> Board:
     with board.writing() as connection:
         register_set(connection, describe_set("bloom", questions))
     return board
+
+
+def test_samples_of_a_question_set(questions: Path, tmp_path: Path) -> None:
+    test_set, folder = describe_set("bloom", questions), SampleFolder(tmp_path)
+    folder.write(test_set, most=1 << 20)
+    read = folder.read(test_set)
+    assert read is not None and read.item is not None
+    assert read.item.picture.startswith("data:image/jpeg") and "\nB. " in read.item.question
+    session = open_session(questions, ScoreOptions())
+    row = session.key.row_of(read.item.question_id)
+    assert row is not None and read.item.answers == session.key.question(row).answers
+    example, template = (folder.file(f"{kind}-bloom.jsonl") for kind in ("example", "template"))
+    assert check_file(session, example, shown_as="example", view=None) == ()
+    (problem,) = check_file(session, template, shown_as="template", view=None)
+    assert problem.startswith("Null instead of an output")
 
 
 def test_models_are_ranked_on_a_question_set(

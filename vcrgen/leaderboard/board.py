@@ -21,27 +21,11 @@ from vcrgen.leaderboard.settings import FILE, Settings, read_settings
 from vcrgen.leaderboard.store.engine import check_board, open_engine
 from vcrgen.leaderboard.store.log import note_foreign_change
 from vcrgen.leaderboard.store.sets import all_sets
-from vcrgen.scorer.predictions import utf16_of
+from vcrgen.leaderboard.uploads import read_upload
 from vcrgen.web.database.engine import reading, writing
 
 FOLDER = "files"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_BLOCK = 1 << 20
-# Whatever is packed can be small on the way in and huge when it is read. An xlsx file is an archive, too.
-_ARCHIVES = {
-    b"PK": "a zip archive or an xlsx table",
-    b"\x1f\x8b": "compressed with gzip",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"\x04\x22\x4d\x18": "compressed with lz4",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a rar archive",
-    b"PAR1": "a Parquet file",
-    b"\xd0\xcf\x11\xe0": "an old Excel table",
-    b"\x80": "a pickle",
-}
-_TAR_AT, _TAR = 257, b"ustar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +172,9 @@ class Vault:
 
 def _copy(stream: IO[bytes], target: Path, most: int, taker: str) -> StoredFile:
     digest, size = hashlib.sha256(), 0
-    block = stream.read(_BLOCK)
-    while len(block) < _TAR_AT + len(_TAR) and (more := stream.read(_BLOCK)):  # a stream may give little at a time
-        block += more
-    _require_plain_text(block)
     with target.open("xb") as out:
-        while block:
+        for block in read_upload(stream, most=most, taker=taker):
             size += len(block)
-            if size > most:
-                raise LeaderboardError(f"The file is larger than {most >> 20} MiB, which is the most {taker} takes.")
             digest.update(block)
             out.write(block)
-            block = stream.read(_BLOCK)
-    if not size:
-        raise LeaderboardError("The file is empty.")
     return StoredFile(digest.hexdigest(), size)
-
-
-def _require_plain_text(start: bytes) -> None:
-    kinds = [kind for magic, kind in _ARCHIVES.items() if start.startswith(magic)]
-    if start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
-        kinds.append("a tar archive")
-    if kinds:
-        raise LeaderboardError(f"The file is {kinds[0]}; boards take plain text only: JSON Lines, JSON, CSV or TSV.")
-    if utf16_of(start[:4]):
-        raise LeaderboardError("The file is UTF-16 text, as PowerShell and Excel write; save it as UTF-8.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from vcrgen.core.errors import LeaderboardError
@@ -9,6 +10,7 @@ from vcrgen.core.files import write_text
 from vcrgen.core.folder import new_folder
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pages import page_of
+from vcrgen.leaderboard.samples import SampleFolder, write_samples
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
@@ -39,14 +41,17 @@ def export_site(board: Board, folder: Path) -> int:
     Raises:
         OutputError: The folder holds something else, or cannot be written.
     """
+    write_samples(board)
     files = {MARK: "", ".nojekyll": ""}  # GitHub Pages is to serve the files as they are
     with new_folder(folder, mark=MARK) as temporary, board.reading() as connection:
         reader = BoardReader(board.settings, connection)
         pairs = model_pairs(reader)[:COMPARED]
         site = reader.site(live=False, compared=pairs)
-        pages = Pages(site)
+        samples = SampleFolder(board.folder)
+        pages = Pages(site, samples.read)
         page_names = [names.INDEX, *(row.name for row in QUERY_PAGES if row.exists(site))]
         page_names += [names.board_name(track) for track in site.tracks]
+        page_names += [names.set_name(test_set.name) for test_set in site.sets]
         page_names += [names.model_name(facts.entry) for facts in site.models]
         page_names += [names.compare_name(*pair) for pair in pairs]
         for name in page_names:
@@ -57,4 +62,12 @@ def export_site(board: Board, folder: Path) -> int:
         files |= {name: export(tables, name.removeprefix("board.")) for name in names.TABLES}
         for name, content in files.items():
             write_text(temporary / name, content)
-    return len(files)
+        sample_files = [
+            samples.file(name)
+            for test_set in site.sets
+            if (read := samples.read(test_set)) is not None and read.has_files
+            for name in (names.template_name(test_set.name), names.example_name(test_set.name))
+        ]
+        for file in sample_files:
+            shutil.copyfile(file, temporary / file.name)
+    return len(files) + len(sample_files)

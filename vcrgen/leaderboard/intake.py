@@ -11,7 +11,7 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.model_facts import file_name
-from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.records import ModelFacts, Quota, Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
@@ -99,7 +99,7 @@ def _check(
     if refusal := test_set.lifecycle.refusal(test_set.name, now()):
         raise LeaderboardError(refusal)
     if private and not test_set.lifecycle.private:
-        raise LeaderboardError(f"The set {test_set.name!r} takes no private files; submit this one without `private`.")
+        raise LeaderboardError(no_private_files(test_set.name))
     if not limited:
         return
     at = submissions.moment(connection)
@@ -110,15 +110,29 @@ def _check(
             f"{pluralize(failed, 'file of your team was', 'files of your team were')} rejected in the last 24 hours; "
             "check what you submit, and come back."
         )
-    left = submissions.quota(connection, settings, teams, test_set, at=at)
-    if left.left_today <= 0:
-        raise LimitReached(f"Your team has {_counted(left.daily_limit, test_set)} in 24 hours, the most it may.")
-    if left.lifetime_limit is not None and left.left <= 0:
-        raise LimitReached(f"Your team has {_counted(left.lifetime_limit, test_set)}, the most it ever may.")
+    quota = submissions.quota(connection, settings, teams, test_set, at=at)
+    check_quota(quota, test_set.name, hidden=test_set.hidden)
 
 
-def _counted(number: int, test_set: TestSet) -> str:
+def no_private_files(set_name: str) -> str:
+    """The sentence that refuses a private file."""
+    return f"The set {set_name!r} takes no private files; submit this one without `private`."
+
+
+def check_quota(quota: Quota, set_name: str, *, hidden: bool) -> None:
+    """Refuse a file, with a LimitReached, where nothing is left of a team's quota on a set."""
+    if quota.left_today <= 0:
+        raise LimitReached(
+            f"Your team has {_counted(quota.daily_limit, set_name, hidden=hidden)} in 24 hours, the most it may."
+        )
+    if quota.lifetime_limit is not None and quota.left <= 0:
+        raise LimitReached(
+            f"Your team has {_counted(quota.lifetime_limit, set_name, hidden=hidden)}, the most it ever may."
+        )
+
+
+def _counted(number: int, set_name: str, *, hidden: bool) -> str:
     """What a limit counts: of a hidden set scores that its key gave, else files."""
-    if test_set.hidden:
-        return f"had {pluralize(number, 'disclosed score')} of {test_set.name}"
-    return f"submitted {pluralize(number, 'file')} for {test_set.name}"
+    if hidden:
+        return f"had {pluralize(number, 'disclosed score')} of {set_name}"
+    return f"submitted {pluralize(number, 'file')} for {set_name}"

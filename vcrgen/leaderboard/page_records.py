@@ -288,6 +288,30 @@ class PublicHiddenGap:
         return self.difference.high < 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleItem:
+    """An item of a public set as a model is shown it, with what is right."""
+
+    question_id: str
+    question: str  # the prompt
+    answers: tuple[str, ...]
+    picture: str  # a data URI; empty where the set has no pictures
+
+    @property
+    def right_output(self) -> str:
+        """An output that is right."""
+        return ", ".join(self.answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSamples:
+    """The samples of a set."""
+
+    made_of: str  # signature and view of the set when they were written
+    item: ExampleItem | None = None  # of a public set
+    has_files: bool = True  # whether a template is small enough for the board to take a file like it
+
+
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """Settings, sets, tracks and models that every page of a board shows."""

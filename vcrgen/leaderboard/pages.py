@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.page_records import Site
 from vcrgen.leaderboard.records import SubmissionStatus
+from vcrgen.leaderboard.samples import SampleFolder
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
@@ -26,7 +28,7 @@ from vcrgen.leaderboard.store.ranks import count_changes
 from vcrgen.leaderboard.store.reader import BoardReader, RankedSet
 from vcrgen.leaderboard.tables import FORMATS, export
 
-PARAMETRIC = ("board", "model", "compare")  # kinds of pages whose names say of what they are
+PARAMETRIC = ("board", "model", "compare", "set")  # kinds of pages whose names say of what they are
 # The rows of pages without parameters.
 QUERIES: Mapping[str, Callable[[BoardReader], Sequence[Any]]] = {
     names.OVERALL: BoardReader.overall,
@@ -80,6 +82,7 @@ class LivePages:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._samples = SampleFolder(board.folder)
         self._state = lru_cache(maxsize=1)(self._read_state)
         self._page = lru_cache(maxsize=MAX_CACHED)(self._make)
 
@@ -93,9 +96,18 @@ class LivePages:
         except NoSuchPage:
             return None
 
+    def sample_file(self, name: str) -> Path | None:
+        """The file of a set to download, or None if there is none of this name."""
+        kind, *parameters = names.parse_name(name) or ("",)
+        if kind not in ("template", "example"):
+            return None
+        test_set = next((each for each in self.now().site.sets if each.name == parameters[0]), None)
+        samples = None if test_set is None else self._samples.read(test_set)
+        return self._samples.file(name) if samples is not None and samples.has_files else None
+
     def now(self) -> Pages:
         """The pages after the last event, for those that need no more of the database."""
-        return Pages(self._state(self._version()).site)
+        return Pages(self._state(self._version()).site, self._samples.read)
 
     def choose(self, asked: Mapping[str, str]) -> tuple[str, str]:
         """The name of the page that compares the two models of a request, or else the page to choose them on."""
@@ -171,7 +183,7 @@ class LivePages:
         with self._reader(state.ranked_sets) as reader:
             if name in FILES:
                 return CachedPage.of(export(reader.tables(), name.removeprefix("board.")))
-            text = page_of(Pages(state.site), reader, name, asked)
+            text = page_of(Pages(state.site, self._samples.read), reader, name, asked)
         if text is None:
             raise NoSuchPage
         return CachedPage.of(text)
@@ -198,6 +210,8 @@ def page_of(pages: Pages, reader: BoardReader, name: str, asked: TableRequest = 
     if kind == "compare":
         pair = compare_models(reader, *parameters)
         return pages.compare(pair) if pair else None
+    if kind == "set":
+        return pages.set(reader.sets[parameters[0]]) if parameters[0] in reader.sets else None
     named = (track for track in reader.tracks() if [track.set, track.mode, track.view.value] == parameters)
     track = next(named, None) if kind == "board" else None
     return pages.board(reader.table(track), asked) if track else None

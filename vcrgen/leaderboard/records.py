@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -160,6 +161,13 @@ class TestSet:
     def is_copied(self) -> bool:
         """Whether answers can be taken from public questions: of hidden ones about drawn scenes."""
         return self.task is not VCR_TASK and self.pictures == Pictures.DRAWN
+
+    def output_line(self, question_id: str, variant: str, output: str | None) -> str:
+        """A line of a file of outputs, as JSON; the variant is a mode or whatever else the axis of the task is."""
+        line = {"question_id": question_id, "output": output, "view": self.lifecycle.view.value}
+        if len(self.modes) > 1:
+            line[self.task.axis] = variant
+        return json.dumps(line, ensure_ascii=False)
 
     @property
     def shown(self) -> SplitSize:

@@ -8,7 +8,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from fastapi import Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
 from vcrgen.core.errors import DatabaseError, LeaderboardError
@@ -128,6 +128,8 @@ class _Service:
             if text is None:
                 raise Refusal(404, NOT_THERE)
             return HTMLResponse(encodable(text), headers=NO_STORE)  # a problem can quote what no page can hold
+        if (file := self.pages.sample_file(name)) is not None:
+            return FileResponse(file, media_type="application/jsonl", filename=name)
         if (page := self.pages.get(name, TableRequest.parse(request.query_params))) is None:
             raise Refusal(404, NOT_THERE)
         return _answer(request, page, TYPES[name.rpartition(".")[2]])

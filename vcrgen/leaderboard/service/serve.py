@@ -8,6 +8,7 @@ import time
 from functools import partial
 
 from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.samples import write_samples
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.web.options import ServiceOptions
 from vcrgen.web.serve import run_service, single_service
@@ -26,6 +27,7 @@ def serve(board: Board, options: ServiceOptions) -> None:
         ServiceError: The port is taken, or the board is served already.
     """
     with single_service(board.folder):
+        write_samples(board)
         for left in (board.folder / "files" / "incoming").glob("*"):
             if left.stat().st_mtime < time.time() - LEFT_SECONDS:
                 left.unlink(missing_ok=True)

@@ -38,6 +38,9 @@ _FORMS = {
     "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-(easy|hard|mixed|any|[a-z]{{2,3}}|ink-0\.\d\d)-({_VIEWS})\.html"),
     "model": re.compile(rf"model-({_ENTRY})\.html"),
     "compare": re.compile(rf"compare-({_ENTRY})-({_ENTRY})\.html"),
+    "set": re.compile(r"set-([a-z0-9-]{1,40})\.html"),
+    "template": re.compile(r"template-([a-z0-9-]{1,40})\.jsonl"),
+    "example": re.compile(r"example-([a-z0-9-]{1,40})\.jsonl"),
     "submission": re.compile(r"submission-([0-9a-f]{32})\.html"),
 }
 
@@ -58,6 +61,21 @@ def compare_name(a: str, b: str) -> str:
     return f"compare-{first}-{second}.html"
 
 
+def set_name(name: str) -> str:
+    """The page of one set."""
+    return f"set-{name}.html"
+
+
+def template_name(name: str) -> str:
+    """The file of outputs of a set to fill in."""
+    return f"template-{name}.jsonl"
+
+
+def example_name(name: str) -> str:
+    """A file of outputs that a set takes."""
+    return f"example-{name}.jsonl"
+
+
 def status_name(submission_id: str) -> str:
     """The page of one submission, for whoever knows its id."""
     return f"submission-{submission_id}.html"
@@ -68,7 +86,8 @@ def parse_name(text: str) -> tuple[str, ...] | None:
 
     Returns:
         ``("board", set, mode, view)``, ``("model", entry)``, ``("compare", a, b)`` with ``a`` before ``b``,
-        ``("submission", id)``, or None for any other text.
+        ``("set", set)``, ``("template", set)``, ``("example", set)``, ``("submission", id)``, or None for any other
+        text.
     """
     for kind, form in _FORMS.items():
         if match := form.fullmatch(text):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from vcrgen.leaderboard import page_records, times
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.records import Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
@@ -20,13 +20,24 @@ from vcrgen.report.published.results import reported_metrics
 from vcrgen.report.templating import Templates, page_templates
 
 REFRESH_SECONDS = 3
+SamplesOf = Callable[[TestSet], page_records.SetSamples | None]
 
 
 class Pages:
-    """The pages of one board; ``site`` is what stands on all of them."""
+    """The pages of one board.
 
-    def __init__(self, site: page_records.Site) -> None:
+    Args:
+        site: What stands on all of them.
+        samples: Gives the samples of a set, if there are any.
+    """
+
+    def __init__(
+        self,
+        site: page_records.Site,
+        samples: SamplesOf = lambda test_set: None,
+    ) -> None:
         self.site = site
+        self._samples = samples
 
     def board(self, table: page_records.BoardTable, asked: TableRequest = WHOLE) -> str:
         """One table."""
@@ -66,6 +77,22 @@ class Pages:
 
     def _settle(self, asked: TableRequest, *sizes: int) -> TableRequest:
         return settle(asked, *sizes) if self.site.live else WHOLE
+
+    def set(self, test_set: TestSet) -> str:
+        """One set: its tables, an example item, and files to begin with."""
+        samples = self._samples(test_set)
+        item = samples.item if samples else None
+        variant = next(iter(test_set.modes), "")
+        return self._render(
+            "set.html",
+            self.site.title_of(test_set.name),
+            "",
+            test_set=test_set,
+            tracks=[track for track in self.site.tracks if track.set == test_set.name],
+            item=item,
+            line=test_set.output_line(item.question_id, variant, item.right_output) if item else "",
+            has_files=samples is not None and samples.has_files,
+        )
 
     def empty(self) -> str:
         """The index of a board without sets."""

@@ -122,12 +122,8 @@ def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
     """Lines of files of outputs, each with the sets that take it so."""
     lines: dict[str, list[str]] = {}
     for test_set in sets:
-        task, modes = test_set.task, test_set.modes
-        variant = f', "{task.axis}": "{modes[0]}"' if len(modes) > 1 else ""
-        view = task.image_views[0]
-        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "{view}"{variant}}}', []).append(
-            test_set.name
-        )
+        line = test_set.output_line("...", next(iter(test_set.modes), ""), "...")
+        lines.setdefault(line, []).append(test_set.name)
     return list(lines.items())
 
 
