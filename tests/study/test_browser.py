@@ -541,6 +541,14 @@ def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(begun: Begun) -> N
         natural, shown = visitor.driver.execute_script(script)
         assert round(shown * ratio / natural, 6) == round(times * ratio), (ratio, width)
         assert visitor.driver.execute_script("return document.documentElement.scrollWidth") <= width
+    visitor.resize(1280, 720)
+    visitor.driver.execute_script("window.dispatchEvent(new Event('resize'))")
+    script = (
+        "const box = name => document.getElementById(name).getBoundingClientRect();"
+        "return [box('picture').bottom, box('sizes').bottom, box('picture').right, box('fields').left, scrollY]"
+    )
+    covered, sizes, right, left, scrolled = visitor.driver.execute_script(script)
+    assert covered < sizes <= 720 and right < left and scrolled == 0  # the covered lines, beside the fields
     style = "return getComputedStyle(document.getElementById('picture')).imageRendering"
     assert visitor.driver.execute_script(style) == "pixelated"
 

@@ -335,7 +335,7 @@ def _print_summary(folder: Path, manifest: Manifest) -> None:
     console.print_counts("rejected", manifest.rejected, unit="items")
     if manifest.rejected:
         console.say(f"Each with its reason: {escape(str(folder / REJECTS))}", highlight=False)
-    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    console.say_signature(manifest.signature)
     console.say_next("Look at it", "vcrgen", "preview", folder)
 
 
@@ -377,5 +377,5 @@ def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
     console.print_counts("problems of texts", figures.problems, unit="items")
     console.out.print(f"{pluralize(manifest.read, 'item')} read, from {escape(manifest.source)}.")
     console.print_counts("rejected", manifest.rejected, unit="items")
-    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    console.say_signature(manifest.signature)
     return None

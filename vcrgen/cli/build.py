@@ -90,7 +90,7 @@ def build(
             "pictures that look alike: some may be in two splits."
         )
     console.say(f"Source {escape(manifest.source)}", highlight=False)
-    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    console.say_signature(manifest.signature)
     console.say_next("Look at it", "vcrgen", "preview", result.path)
 
 

@@ -63,6 +63,11 @@ def say_plain(text: str) -> None:
     out.print(Text(escape_terminal(text)), soft_wrap=not out.is_terminal)
 
 
+def say_signature(signature: object) -> None:
+    """Print a signature without colours: parts of it look like addresses and numbers."""
+    say(f"Signature [dim]{escape(str(signature))}[/]", highlight=False)
+
+
 def say_next(what: str, *command: object) -> None:
     """Print a command to run next as one line that can be copied; nothing with ``-q``."""
     if not _quiet:

@@ -76,7 +76,9 @@ def inspect(
             f"{percent(row['high'])}){unread}."
         )
     if bits:
-        console.say(f"Bits that the dataset itself does not have: [dim]{escape(str(bits.signature))}[/]")
+        console.say(
+            f"Bits that the dataset itself does not have: [dim]{escape(str(bits.signature))}[/]", highlight=False
+        )
     if manifest is None:
         console.out.print("vcrgen did not build this dataset: it has no counts of rejected pairs and no signature.")
         return
@@ -84,7 +86,7 @@ def inspect(
         f"{pluralize(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
     )
     console.print_counts("rejected", manifest.rejected)
-    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    console.say_signature(manifest.signature)
 
 
 def _baseline_scores(dataset: Path, outputs: Path) -> list[dict[str, Any]]:

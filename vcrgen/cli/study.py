@@ -33,7 +33,12 @@ _Out = Annotated[Path | None, out_option("A file.", default="print")]
 _Moved = Annotated[
     str | None, typer.Option("--data", "-d", help="Where the dataset is now.", show_default="where it was")
 ]
-_Url = Annotated[str, typer.Option(help="Where raters reach the service, as https://study.example.org.")]
+_Url = Annotated[
+    str | None,
+    typer.Option(
+        help="Where raters reach the service, as https://study.example.org.", show_default="where `serve` is or was"
+    ),
+]
 
 study = add_group(
     "study",
@@ -132,13 +137,14 @@ def invite(
         Path | None,
         typer.Option(metavar="FILE", help="Only these ids of Prolific, one a line.", show_default="everybody"),
     ] = None,
-    url: _Url = "http://127.0.0.1:8000",
+    url: _Url = None,
 ) -> None:
     """Invite people, and print a link for each. Items of drop-outs go to the next ones."""
     from vcrgen.study.page_texts import unwritten_consents
     from vcrgen.study.participants import read_participants
     from vcrgen.study.raters import invite as run
     from vcrgen.study.records import Invitation
+    from vcrgen.study.service_address import link_base, note_links
 
     with _open(folder) as store:
         words = tuple(word.strip() for word in speaks.split(",") if word.strip())
@@ -150,7 +156,8 @@ def invite(
             )
         listed = read_participants(participants) if participants else []
         links, shared_link = run(store, count, lang, options if prolific else None, listed)
-        base = url.rstrip("/")
+        base = (url or link_base(folder)).rstrip("/")
+        note_links(folder, base)
         for link in [f"{base}/join/{shared_link}"] if shared_link else [f"{base}/r/{link}" for link in links]:
             typer.echo(link)
         console.err.print("Links are shown only now; the study keeps a hash of each.")

@@ -100,7 +100,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run_service(
-    make_app: Callable[[Callable[[], bool]], ASGIApp], options: ServiceOptions, command: Sequence[str] = ()
+    make_app: Callable[[Callable[[], bool]], ASGIApp],
+    options: ServiceOptions,
+    command: Sequence[str] = (),
+    on_serving: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
@@ -108,6 +111,7 @@ def run_service(
         make_app: Makes the application, given a function that tells if the process beside it is there.
         options: Where to listen, and trusted proxies.
         command: The process beside the service; empty for none.
+        on_serving: Is told the address as ``http://127.0.0.1:8000/`` when requests are taken.
 
     Raises:
         ServiceError: The address or the port cannot be had.
@@ -137,7 +141,9 @@ def run_service(
         worker.start()
     try:
         address, bound = listening.getsockname()[:2]
-        log_line("serving", url=f"http://{f'[{address}]' if ':' in address else address}:{bound}/")
+        url = f"http://{f'[{address}]' if ':' in address else address}:{bound}/"
+        log_line("serving", url=url)
+        on_serving(url)
         server.run(sockets=[listening])
     finally:
         if command:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vcrgen.core.errors import StudyError
 from vcrgen.study.page_texts import read_text, texts_for, unwritten_consents
 from vcrgen.study.service.app import make_app
+from vcrgen.study.service_address import note_address
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.web.options import ServiceOptions
@@ -32,4 +33,4 @@ def serve(store: StudyStore, options: ServiceOptions) -> None:
     for problem in unwritten_consents(store):
         raise StudyError(problem)
     with single_service(store.folder):
-        run_service(lambda alive: make_app(store), options)
+        run_service(lambda alive: make_app(store), options, on_serving=lambda url: note_address(store.folder, url))

@@ -299,17 +299,25 @@
   };
 
   // The picture: each of its pixels is a whole number of pixels of the screen, as thin rows of letters vanish otherwise.
+  const WIDE = 1240; // pixels of a window that has room for the picture beside the fields
   let size = 0; // 0: as fits
   const scale = () => {
     const picture = id("picture");
     const ratio = window.devicePixelRatio || 1;
     const width = (times) => (picture.naturalWidth * Math.max(Math.round(times * ratio), 1)) / ratio;
     if (!picture.naturalWidth) return;
-    const room = picture.closest(".viewer").clientWidth;
+    const viewer = picture.closest(".viewer");
+    // Beside the fields where both fit; then the picture scrolls by itself, and stands at the covered lines.
+    const beside = innerWidth >= WIDE && width(2) <= WIDE / 2;
+    id("step").classList.toggle("beside", beside);
+    const below = id("sizes").offsetHeight + 24;
+    viewer.style.maxHeight = beside ? `${Math.max(innerHeight - viewer.offsetTop - below, 200)}px` : "";
+    const room = viewer.clientWidth;
     const tall = (times) => times > 2 && (width(times) / picture.naturalWidth) * picture.naturalHeight > 0.75 * innerHeight;
     const fitting = [3, 2, 1].find((times) => times * ratio >= 2 && width(times) <= room && !tall(times)) ?? 2;
     const times = size || fitting;
     picture.style.width = `${width(times)}px`;
+    if (beside) viewer.scrollTop = viewer.scrollHeight; // the covered lines are the last ones
     id("sizes").querySelector(`[value="${times}"]`).checked = true;
     mark(marked);
   };
@@ -343,6 +351,7 @@
     marked = number;
     clear(id("picture"));
     frame(id("picture"), steps[now]?.frames?.[number] ?? [], "");
+    id("shown").querySelector(".beside .frame")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
   const showExample = () => {
     const picture = id("example");
