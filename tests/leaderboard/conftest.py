@@ -118,12 +118,47 @@ def hidden_key(hidden: Path) -> AnswerKey:
     return load_answers(hidden / "key")
 
 
-@pytest.fixture(scope="session")
-def new_database() -> Iterator[Callable[[], str]]:
-    """A PostgreSQL server of our own on a free port; gives the URL of a new, empty database.
+class PostgresServer:
+    """A PostgreSQL server of our own in a folder, on a free port."""
 
-    Skips where PostgreSQL is not installed, except in CI (``VCRGEN_CI``), which installs it.
-    """
+    def __init__(self, pg_ctl: str, folder: Path) -> None:
+        self._pg_ctl, self._folder, self._made = pg_ctl, folder, 0
+        self._user = "postgres" if os.getuid() == 0 else None  # the server refuses to run as root
+        if self._user:
+            shutil.chown(folder, self._user)
+        self._run("initdb", "-D", "data", "-U", "vcr", "--auth=trust", "--no-sync", "-E", "UTF8")
+        for attempt in range(3):
+            self.port = free_port()
+            try:
+                self.start()
+                break
+            except subprocess.CalledProcessError:  # another process, which runs other tests, may have taken the port
+                if attempt == 2:
+                    raise
+
+    def start(self) -> None:
+        """Start it, also after a crash."""
+        listen = f"-p {self.port} -h 127.0.0.1 -k {self._folder} -c fsync=off"
+        self._run("pg_ctl", "-D", "data", "-l", "log", "-o", listen, "-w", "start")
+
+    def crash(self) -> None:
+        """End all of its processes at once, without a checkpoint."""
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+
+    def database(self) -> str:
+        """The URL of a new, empty database."""
+        self._made += 1
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "vcr", f"board{self._made}")
+        return f"postgresql+psycopg://vcr@127.0.0.1:{self.port}/board{self._made}"
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(Path(self._pg_ctl).with_name(program)), *arguments]
+        subprocess.run(command, check=True, user=self._user, cwd=self._folder, capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Skips where PostgreSQL is not installed, except in CI (``VCRGEN_CI``), which installs it."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
     pg_ctl = str(programs[-1]) if programs else shutil.which("pg_ctl")
     if pg_ctl is None:
@@ -132,34 +167,9 @@ def new_database() -> Iterator[Callable[[], str]]:
         pytest.skip("needs PostgreSQL (apt-get install postgresql)")
     # Not in pytest's own folder, which every run of pytest closes to other users.
     folder = Path(tempfile.mkdtemp(prefix="vcrgen-postgres-"))
-    user = "postgres" if os.getuid() == 0 else None  # the server refuses to run as root
-    if user:
-        shutil.chown(folder, user)
-
-    def run(*command: str) -> None:
-        subprocess.run(command, check=True, user=user, cwd=folder, capture_output=True)
-
-    data = str(folder / "data")
-    run(str(Path(pg_ctl).with_name("initdb")), "-D", data, "-U", "vcr", "--auth=trust", "--no-sync", "-E", "UTF8")
-    for attempt in range(3):
-        port = free_port()
-        listen = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off"
-        try:
-            run(pg_ctl, "-D", data, "-l", str(folder / "log"), "-o", listen, "-w", "start")
-            break
-        except subprocess.CalledProcessError:  # another process, which runs other tests, may have taken the port
-            if attempt == 2:
-                raise
-    made = 0
-
-    def database() -> str:
-        nonlocal made
-        made += 1
-        run(str(Path(pg_ctl).with_name("createdb")), "-h", "127.0.0.1", "-p", str(port), "-U", "vcr", f"board{made}")
-        return f"postgresql+psycopg://vcr@127.0.0.1:{port}/board{made}"
-
-    yield database
-    run(pg_ctl, "-D", data, "-m", "immediate", "stop")
+    server = PostgresServer(pg_ctl, folder)
+    yield server
+    server.crash()
     shutil.rmtree(folder)
 
 
@@ -177,12 +187,12 @@ def spare_databases() -> list[str]:
 
 
 @pytest.fixture
-def postgres(new_database: Callable[[], str], spare_databases: list[str]) -> Iterator[Callable[[], str]]:
+def postgres(postgres_server: PostgresServer, spare_databases: list[str]) -> Iterator[Callable[[], str]]:
     """Gives the URL of an empty database; to empty one takes less than a tenth of the time to make and remove one."""
     used = []
 
     def database() -> str:
-        used.append(spare_databases.pop() if spare_databases else new_database())
+        used.append(spare_databases.pop() if spare_databases else postgres_server.database())
         return used[-1]
 
     yield database

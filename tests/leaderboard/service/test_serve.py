@@ -24,6 +24,7 @@ from filelock import FileLock
 from sqlalchemy import text
 
 from tests.leaderboard.common import Visit, statuses
+from tests.leaderboard.conftest import PostgresServer
 from vcrgen.leaderboard.board import FILE, Board
 from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.records import SubmissionStatus
@@ -132,6 +133,27 @@ def send_all(desk: Any, files: list[bytes], accepted: dict[str, str], stop: thre
         list(pool.map(send, range(len(files))))
 
 
+def check_scored_once(board: Board, accepted: dict[str, str]) -> None:
+    """Every accepted file has one score and two lines of the log, and the vault holds whole files."""
+    assert statuses(board) == {SubmissionStatus.SCORED.value: FILES}
+    with board.reading() as connection:
+        runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
+        log = list(read_log(connection))
+        models = {one.id: one.facts.model for one in list_submissions(connection)}
+        waiting = [one.file for one in list_submissions(connection)]
+        cells = connection.execute(text("SELECT count(*) FROM cells WHERE ranked")).scalar_one()
+    assert runs == dict.fromkeys(accepted, 1)
+    assert models == accepted
+    for what in ("accepted", "scored"):
+        assert Counter(line.facts["model"] for line in log if line.what == what) == {f"M{n}": 1 for n in range(FILES)}
+    assert check_log(iter(log)) == len(log)
+    assert cells == 4 * FILES
+    kept = list((board.folder / "files").glob("??/*"))
+    assert {file.name for file in kept} >= set(waiting)
+    for file in kept:
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == file.name
+
+
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_at_any_moment(
     database: str,
@@ -166,23 +188,43 @@ def test_killed_at_any_moment(
     server.until(lambda: statuses(board)[SubmissionStatus.SCORED.value] >= FILES)
     assert server.stop() == 0
 
-    assert statuses(board) == {SubmissionStatus.SCORED.value: FILES}
-    with board.reading() as connection:
-        runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
-        log = list(read_log(connection))
-        models = {one.id: one.facts.model for one in list_submissions(connection)}
-        waiting = [one.file for one in list_submissions(connection)]
-        cells = connection.execute(text("SELECT count(*) FROM cells WHERE ranked")).scalar_one()
-    assert runs == dict.fromkeys(accepted, 1)
-    assert models == accepted
-    for what in ("accepted", "scored"):
-        assert Counter(line.facts["model"] for line in log if line.what == what) == {f"M{n}": 1 for n in range(FILES)}
-    assert check_log(iter(log)) == len(log)
-    assert cells == 4 * FILES
-    kept = list((board.folder / "files").glob("??/*"))
-    assert {file.name for file in kept} >= set(waiting)
-    for file in kept:
-        assert hashlib.sha256(file.read_bytes()).hexdigest() == file.name
+    check_scored_once(board, accepted)
+
+
+def test_a_database_server_that_crashes(
+    postgres_server: PostgresServer, postgres: Any, make_board: Any, visit: Visit, hand: Any, public_key: AnswerKey
+) -> None:
+    """While it is away every page says so; when it is back, what was accepted is scored once, by the same service."""
+    board = make_board(database=postgres(), files_per_day=1000, requests_per_minute=100_000)
+    server, desk = visit(board)
+    server.wait_for("worker ready")
+    files = [hand(public_key, right=2, note=f"n{number}").read_bytes() for number in range(FILES)]
+    accepted: dict[str, str] = {}
+    stop = threading.Event()
+    thread = threading.Thread(target=send_all, args=(desk, files, accepted, stop))
+    thread.start()
+    try:
+        for pause in (0.3, 1.5):
+            time.sleep(pause)
+            postgres_server.crash()
+            try:
+                for path in ("/", f"/api/submissions/{0:032}", "/health", f"/submission-{'0' * 32}.html"):
+                    away = desk.client.get(path)
+                    assert away.status_code == 503 and "Traceback" not in away.text
+                away = desk.client.get("/")
+                assert away.text == "The board cannot be read just now; try again soon."
+            finally:
+                postgres_server.start()
+        thread.join(180)
+        assert not thread.is_alive()
+    finally:
+        stop.set()
+        thread.join()
+    server.until(lambda: statuses(board)[SubmissionStatus.SCORED.value] >= FILES)
+    assert desk.client.get("/health").status_code == 200
+    assert server.stop() == 0
+    check_scored_once(board, accepted)
+    assert not [line for line in server.lines() if line["what"] in ("fault", "library")]
 
 
 def test_stopping(small: Board, visit: Visit, raw: Any) -> None:
