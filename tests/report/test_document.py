@@ -75,7 +75,7 @@ def test_the_form_is_told_by_the_name() -> None:
 
 
 def test_a_page_with_a_summary_has_figures_first_and_folds_its_tables() -> None:
-    table = Table(title="Numbers", heads=("a", "b"), labels=1, rows=[("x", 1)])
+    table = Table(title="Numbers", heads=("a", "b"), labels=1, rows=[("x", 1), ("y", 2)])
     drawing = Chart(title="A drawing", svg=Markup("<svg></svg>"))
     section = Section(title="Part", text=["A sentence."], charts=[drawing], tables=[table])
     said = {"summary": ["Do this.", "Do that."], "lead": "Of ten models.", "warnings": ["Few."]}
@@ -85,9 +85,11 @@ def test_a_page_with_a_summary_has_figures_first_and_folds_its_tables() -> None:
         page.index(text) for text in ("Do this.", "Do that.", "A drawing", "Of ten models.", "Few.", "A sentence.")
     ]
     assert places == sorted(places) and page.count("A drawing") == 1
-    assert page.index("<details><summary>Numbers (1 row)") < page.index("<table")
+    assert page.index("<details><summary>Numbers (2 rows)") < page.index("<table")
+    short = replace(section, tables=[replace(table, rows=[("x", 1)])])
+    assert "<details open><summary>Numbers (1 row)" in render(replace(document, sections=[short]), "html")
     plain = render(replace(document, summary=()), "html")
-    assert "<details>" not in plain and plain.index("Of ten models.") < plain.index("A drawing")
+    assert "<details" not in plain and plain.index("Of ten models.") < plain.index("A drawing")
     for form in ("md", "latex", "json"):
         text = render(document, form)
         assert text.index("Do this.") < text.index("Do that."), form
