@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +19,13 @@ from vcrgen.core.files import output_errors, write_text
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.disclosure import in_points
+from vcrgen.report.escape import escape_terminal
 from vcrgen.web.options import ServiceOptions
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
+    from vcrgen.leaderboard.client import SubmissionAnswer
+    from vcrgen.leaderboard.page_records import Estimate
     from vcrgen.leaderboard.records import Submission, TestSet
 
 _Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
@@ -180,6 +184,80 @@ def add(
             console.say(f"  {escape(problem)}", highlight=False)
         raise typer.Exit(1)
     _print_scores(opened, submission)
+
+
+@leaderboard.command(
+    epilog=_examples(
+        "submit https://board.example.org preds.jsonl --model 'My VLM'",
+        "submit https://board.example.org preds.jsonl --set hidden-en --model 'My VLM' --size 7B --access open",
+    )
+)
+def submit(
+    url: Annotated[str, typer.Argument(help="Address of the board.")],
+    predictions: Annotated[Path, typer.Argument(help="File of model outputs.")],
+    model: Annotated[str, typer.Option(help="Name of the model.")],
+    test_set: Annotated[
+        str | None, typer.Option("--set", help="The test set.", show_default="the only one that takes files")
+    ] = None,
+    link: Annotated[str, typer.Option(help="Address of the model or its paper.")] = "",
+    access: Annotated[str, typer.Option(help="open, closed or unknown.")] = "unknown",
+    size: Annotated[str, typer.Option(help="Parameters: 7B, 1.3B, 350M.")] = "",
+    released: Annotated[str, typer.Option(help="Date of release: YYYY-MM-DD.")] = "",
+    private: Annotated[bool, typer.Option("--private", help="Only the team sees it, until it chooses it.")] = False,
+) -> None:
+    """Submit outputs to a board elsewhere with the team's token in VCRGEN_BOARD_TOKEN, and wait for the result.
+
+    What the board would refuse is not sent. Exit code 1 if the file is refused or rejected.
+    """
+    from vcrgen.leaderboard.client import TOKEN_VARIABLE
+    from vcrgen.leaderboard.client import submit as run
+
+    facts = {"model": model, "link": link, "access": access, "size": size, "released": released}
+    result = run(
+        url,
+        predictions,
+        facts,
+        set_name=test_set,
+        private=private,
+        token=os.environ.get(TOKEN_VARIABLE),
+        say=lambda text: console.err.print(escape(text), highlight=False),
+    )
+    if result.answer is None:
+        console.say_plain(f"{predictions} is not sent, as the board would refuse it:")
+    elif result.answer.problems:
+        console.say_plain(f"{predictions} is rejected:")
+    for problem in result.refused or (result.answer.problems if result.answer else ()):
+        console.say_plain(f"  {problem}")
+    if result.answer is not None:
+        _print_answer(result.answer)
+        console.say_plain(f"Page: {result.page}")
+    if result.refused or (result.answer is not None and result.answer.status == "failed"):
+        raise typer.Exit(1)
+
+
+def _print_answer(answer: SubmissionAnswer) -> None:
+    """Print what a board tells of a submission; its texts are a stranger's."""
+    from vcrgen.data.tasks.task import LABELS
+
+    if answer.feedback:
+        leading = next((value for name, value in answer.feedback.items() if name in LABELS), None)
+        shown = f"{100 * leading:g} %" if isinstance(leading, float) else "not better than the team's best"
+        console.say_plain(f"{answer.set}: {shown} on the feedback split.")
+    elif answer.scores:
+        metrics = [name for name in LABELS if any(name in score for score in answer.scores)]
+        axis = "lang" if "lang" in answer.scores[0] else "mode"
+        table = console.ruled_table(axis, "view", *(LABELS[name] for name in metrics), "rank")
+        for score in answer.scores:
+            cells = [score.get(name) for name in (axis, "view", *metrics, "rank")]
+            table.add_row(*map(_as_cell, cells))
+        console.out.print(table)
+    console.say_plain(f"Submission {answer.id} is {answer.status}.")
+
+
+def _as_cell(value: Estimate | int | str | None) -> str:
+    if isinstance(value, int | str):
+        return escape(escape_terminal(str(value)))
+    return "" if value is None else f"{100 * value.value:.2f}"
 
 
 def _print_scores(board: Board, submission: Submission) -> None:

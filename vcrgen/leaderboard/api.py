@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.page_records import LadderFeedback, ModelCell, TeamPage
-from vcrgen.leaderboard.records import Event, Submission
+from vcrgen.leaderboard.records import Event, Submission, TestSet
 from vcrgen.leaderboard.times import iso_minute
 
 
@@ -50,12 +50,25 @@ def event_as_json(event: Event) -> dict[str, Any]:
     }
 
 
-def team_as_json(page: TeamPage) -> dict[str, Any]:
-    """A team's files, the newest first, and what is left to it on each set that is open."""
+def team_as_json(page: TeamPage, sets: Mapping[str, TestSet], file_mb: int) -> dict[str, Any]:
+    """A team's files, the newest first, and what is left to it on each set that is open, with what that set takes."""
     files = [
         as_json(file.submission, file.cells, file.feedback)
         | {"counts": file.counts, "chosen": file.submission.chosen, "selected": file.selected}
         for file in page.files
     ]
     quotas = {name: asdict(quota) | {"left": quota.left} for name, quota in page.quotas.items()}
-    return {"team": page.team, "files": files, "quotas": quotas}
+    taken = {name: set_as_json(sets[name]) for name in page.quotas}
+    return {"team": page.team, "files": files, "quotas": quotas, "sets": taken, "file_mb": file_mb}
+
+
+def set_as_json(test_set: TestSet) -> dict[str, Any]:
+    """What a file for a set may hold."""
+    return {
+        "task": test_set.task.name,
+        "language": test_set.language,
+        "modes": list(test_set.modes),
+        "hidden": test_set.hidden,
+        "private": test_set.lifecycle.private,
+        "view": test_set.lifecycle.view.value if test_set.lifecycle.ladder_open else None,
+    }

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from vcrgen.core.errors import PredictionError, ScoreError
 from vcrgen.core.progress import SILENT, ProgressListener
@@ -63,7 +63,16 @@ class BaseScoringSession(ABC):
     task: ScoredTask
     options: ScoreOptions
     key: BaseKey[Any]
+    _view: View | None  # the only view that is scored
     listener: ProgressListener = SILENT  # is told of the outputs that are read
+
+    @classmethod
+    def of_key(cls, key: BaseKey[Any], options: ScoreOptions) -> Self:
+        """A session that only validates: of a key whose questions may have no answers."""
+        session = cls.__new__(cls)
+        session.options, session.key = options, key
+        session._view = session._requested_view()
+        return session
 
     def _requested_view(self) -> View | None:
         """The only view that is scored, or None for all; refuses one that the task does not have."""

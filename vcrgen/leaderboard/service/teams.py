@@ -141,9 +141,9 @@ class TeamRoutes:
         """The same as JSON."""
         team = self._team(request, responses.bearer_token(request))
         with self._board.reading() as connection:
-            return JSONResponse(
-                team_as_json(team_page(BoardReader(self._board.settings, connection), team)), headers=NO_STORE
-            )
+            reader = BoardReader(self._board.settings, connection)
+            values = team_as_json(team_page(reader, team), reader.sets, self._board.settings.file_mb)
+            return JSONResponse(values, headers=NO_STORE)
 
     def choose_api(self, request: Request, submission_id: str) -> Response:
         """Make a file the one that counts for its model."""
