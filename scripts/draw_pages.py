@@ -23,8 +23,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         vcrgen("bloom", "build", "--out", folder / "items")
-        vcrgen("preview", folder / "items", "--out", folder / "bloom.html")
-        draw(folder / "bloom.html", "bloom", (0, 262, WIDTH, 735))
+        vcrgen("view", folder / "items", "--out", folder / "bloom")
+        draw(folder / "bloom" / "index.html", "bloom", (0, 262, WIDTH, 778))
         vcrgen("profile", "--example", "bloom", "--out", folder / "profile.html")
         draw(folder / "profile.html", "profile", (0, 0, WIDTH, 650))
     save(side_by_side(epochs()), "stream")
@@ -38,6 +38,7 @@ def draw(page: Path, name: str, part: tuple[int, int, int, int]) -> None:
     """Write a part of a page as a picture."""
     shot = page.with_suffix(".png")
     window = [f"--window-size={WIDTH},{HEIGHT}", "--hide-scrollbars", f"--screenshot={shot}"]
+    window.append("--virtual-time-budget=4000")  # ms in which the page loads its items
     subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", *window, page.as_uri()],
         check=True,

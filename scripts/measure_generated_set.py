@@ -303,7 +303,7 @@ def audit(folder: Path, facts: Mapping[str, Fact]) -> None:
 def every_command(folder: Path, facts: Mapping[str, Fact]) -> None:
     """Run every command that takes a set, and score outputs that are right in three items of four."""
     print(vcrgen(folder, "inspect", "made"))
-    vcrgen(folder, "preview", "made", "--out", "made.html")
+    vcrgen(folder, "view", "made", "--out", "made-view")
     for form in ("vlmevalkit", "lmms-eval"):
         vcrgen(folder, "export", "made", "--to", form, "--out", f"as-{form}")
     (folder / "key").touch(mode=0o600)

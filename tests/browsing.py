@@ -1,5 +1,6 @@
 """Helpers of tests about a page that a browser shows."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -47,3 +48,14 @@ def lines_of_labels(browser: Any, *labels: str) -> dict[str, int]:
         " return [each.textContent.trim(), range.getClientRects().length]; })"
     )
     return {label: lines for label, lines in found if label in labels}
+
+
+def violations(browser: Any, axe: str) -> list[Any]:
+    """What axe-core finds on the page: rules, with the elements that break them."""
+    # Through the protocol, which a page's content security policy does not bind.
+    found = "found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])"
+    script = f"{axe}; axe.run().then((found) => JSON.stringify({found}))"
+    told = browser.execute_cdp_cmd(
+        "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
+    )
+    return list(json.loads(told["result"]["value"]))

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from tests.object_store import Proxy, Store
 
 Rows = list[dict[str, Any]]
 Change = Callable[[str, Rows], Rows]
+AXE = "4.14.1"
 MOST_KEPT = 300_000  # numbers of a bootstrap's draws that are kept
 
 # How long an example takes says nothing where other processes use the machine, too. CI looks at the same examples every
@@ -215,6 +217,25 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver = webdriver.Chrome(options=options, service=chrome.Service(driver_path))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core, fetched from the npm registry (MPL-2.0; it is no part of vcrgen)."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm, to fetch axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    environment = {**os.environ, "npm_config_update_notifier": "false"}
+    command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
+    try:
+        subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=120)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        pytest.skip("needs axe-core from the npm registry, which cannot be reached")
+    with tarfile.open(folder / f"axe-core-{AXE}.tgz") as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()
 
 
 @pytest.fixture

@@ -32,10 +32,10 @@ STANDS_ON: dict[str, set[str]] = {
     "models": {"text", "pixels", "data"},
     "scorer": {"text", "data", "stats", "report", "models"},
     "train": {"data", "builder", "models", "scorer"},
-    "view": {"data", "report"},
     "bloom": {"text", "samples", "data", "stats", "report", "builder", "hidden", "models"},
     "analysis": {"text", "data", "stats", "report", "scorer", "bloom"},
     "web": set(),
+    "view": {"data", "report", "scorer", "web"},
     "leaderboard": {"text", "data", "stats", "report", "scorer", "web"},
     "study": {"text", "data", "stats", "report", "scorer", "bloom", "web"},
 }

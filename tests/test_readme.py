@@ -31,7 +31,17 @@ def commands_of(page: Page) -> list[list[str]]:
 # What the guide has of these pages, their tests run.
 PAGES = [
     Page(f"docs/{name}.md")
-    for name in ("analysis", "bloom", "bloom-audit", "bloom-coverage", "bloom-import", "finetune", "hidden", "profile")
+    for name in (
+        "analysis",
+        "bloom",
+        "bloom-audit",
+        "bloom-coverage",
+        "bloom-import",
+        "finetune",
+        "hidden",
+        "profile",
+        "view",
+    )
 ]
 ELSEWHERE = [words for page in PAGES for words in commands_of(page)]
 COMMANDS = [

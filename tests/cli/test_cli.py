@@ -61,7 +61,7 @@ def test_the_next_command_can_be_copied_whatever_the_folder_is_called(run: Run) 
     code, out, err = run("build", "samples:2", "--mode", "hard", "--out", folder)
     assert code == 0, err
     said = next(line for line in out.splitlines() if line.startswith("Look at it: "))
-    assert shlex.split(said.removeprefix("Look at it: ")) == ["vcrgen", "preview", folder]
+    assert shlex.split(said.removeprefix("Look at it: ")) == ["vcrgen", "view", folder]
 
 
 def test_the_help_shows_commands_in_the_order_in_which_they_are_met(run: Run) -> None:
@@ -205,7 +205,7 @@ def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeyp
         (["build", "--where", "lang"], "not of the form PATH=VALUE"),
         (["inspect", "full"], "full is not a dataset: it has no manifest.json"),
         (["inspect", "nowhere"], "nowhere does not exist"),
-        (["preview", "full"], "full is not a dataset: it has no manifest.json"),
+        (["view", "full"], "full is not a dataset: it has no manifest.json"),
         (["export", "full", "--to", "lmms-eval"], "full is not a dataset: it has no manifest.json"),
         (["fonts", "check", "a", "--lang", "xx"], "known: en, zh"),
     ],
@@ -317,7 +317,7 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
     for words in (
         "build samples:1 --mode hard --out one",
         "inspect one",
-        "preview one --out one.html",
+        "view one --out page",
         "export one --to lmms-eval --out tasks",
         "build samples:1 --mode hard --splits train=3,test=... --out x",
     ):
@@ -325,7 +325,7 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
         told[words.split()[0]] = " ".join((out + err).split())
     assert "asks for 3 pairs in 'train', but of 1 usable pair only" in told["build"]
     assert "1 pair read, 1 built, from" in told["inspect"]
-    assert "shows 1 pair; open it" in told["preview"]
+    assert "shows 1 pair; open it" in told["view"]
     assert "1 row in " in told["export"]
     assert not re.search(r"\b1 (?!ms)[a-z ]*?(?:pairs|rows|files|shards|spans|items)\b", " ".join(told.values()))
 
@@ -333,7 +333,7 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
 def test_a_damaged_dataset(run: Run, dataset: Path) -> None:
     shutil.copytree(dataset, "damaged")
     next(Path("damaged/easy").glob("*.parquet")).write_bytes(b"PAR1 no longer")
-    for words in (["inspect", "damaged"], ["preview", "damaged"], ["export", "damaged", "--to", "lmms-eval"]):
+    for words in (["inspect", "damaged"], ["view", "damaged", "--no-open"], ["export", "damaged", "--to", "lmms-eval"]):
         code, _, err = run(*words)
         assert code == 2 and "damaged" in err and "Traceback" not in err
     assert sorted(path.name for path in Path().iterdir()) == ["damaged"]

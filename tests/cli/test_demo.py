@@ -23,7 +23,7 @@ def test_the_demo_ends_with_a_board_and_prints_what_the_pages_show(
     code, out, err = run("demo")
     assert code == 0, err
     board = Path("demo/site/board-public-hard-tei.html").read_text("utf-8")
-    assert "RapidOCR" in board and "Templates" in board and Path("demo/preview.html").is_file()
+    assert "RapidOCR" in board and "Templates" in board and Path("demo/view/index.html").is_file()
     key = Path("demo/secret.key").read_text("utf-8").strip()
     pages = [file.read_text("utf-8") for file in Path("demo/site").rglob("*.html")]
     assert not any(key in page for page in pages)

@@ -62,8 +62,8 @@ def test_a_dataset_is_shown_and_exported(run: Run, built: tuple[str, Path]) -> N
     assert len(made) >= 5 and {row["language"] for row in made} == {lang}
     code, out, err = run("inspect", folder)
     assert code == 0 and f"lang:{lang}" in out, err
-    assert run("preview", folder, "--out", "page.html")[0] == 0
-    page = Path("page.html").read_text("utf-8")
+    assert run("view", folder, "--out", "page")[0] == 0
+    page = Path("page/data/0000.js").read_text("utf-8")
     assert all(text in page or json.dumps(text)[1:-1] in page for row in made for text in row["crossed_text"])
     code, _, err = run("export", folder, "--to", "lmms-eval", "--out", "exported")
     assert code == 0, err

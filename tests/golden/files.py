@@ -366,10 +366,13 @@ def exports(bench: Bench) -> Any:
     return found
 
 
-@golden("preview", *BYTES)
-def preview(bench: Bench) -> Any:
-    """The page to look at: its digest, and what a reader sees of it."""
-    target = bench.folder / "preview.html"
-    printed = bench.run("preview", bench.dataset("en"), bench.dataset("zh"), "--out", target, "--limit", 2)
-    page = target.read_text("utf-8")
-    return {"printed": printed, "page": digest(page), "visible": visible(page)}
+@golden("view", *BYTES)
+def view(bench: Bench) -> Any:
+    """The folder to look at a dataset: digests of its files, and what a reader sees of its page."""
+    target = bench.folder / "view"
+    printed = bench.run("view", bench.dataset("en"), "--filter", "sort=length&direction=down", "--out", target)
+    return {
+        "printed": printed,
+        "files": of_files(target),
+        "visible": visible((target / "index.html").read_text("utf-8")),
+    }

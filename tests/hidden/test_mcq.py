@@ -219,10 +219,11 @@ def test_by_command(hidden: Path, run: Callable[..., tuple[int, str, str]]) -> N
     code, _, err = run(*words, "--lang", "en")
     assert code == 2 and "--lang is for hidden sets of pairs" in err
     assert run("inspect", "set/public")[0] == 2
-    assert run("preview", "set/public", "--out", "page.html", "--mode", "easy")[0] == 2
-    assert run("preview", "set/public", "--out", "page.html")[0] == 0
-    page = Path("page.html").read_text("utf-8")
-    assert "(right)" not in page and "(trap)" not in page and page.count("<article>") == 8
+    assert run("view", "set/public", "--out", "page", "--mode", "easy")[0] == 2
+    assert run("view", "set/public", "--out", "page")[0] == 0
+    items = json.loads(Path("page/data/0000.js").read_text("utf-8").partition(",")[2].removesuffix(");\n"))
+    assert len(items) == 8 and all(item["card"]["image"] and item["card"]["questions"] for item in items)
+    assert {(item["card"]["key"], item["card"]["trap"]) for item in items} == {(None, None)}
 
 
 def test_interrupted_it_begins_anew(

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.bloom.audit.conftest import line
 from tests.bloom.conftest import PATHS, made_set, row
 from tests.study.conftest import look
-from tests.study.test_browser import ENTER, Person, axe, person  # noqa: F401 - fixtures
+from tests.study.test_browser import ENTER, Person, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
 from vcrgen.bloom.audit.audit_report import write_report
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_set, write_draw
@@ -353,7 +353,7 @@ def test_what_cannot_be_a_study_of_an_audit(
 def test_an_audit_by_keyboard(
     auditing: Callable[..., StudyStore],
     person: Callable[[StudyStore], Person],  # noqa: F811
-    axe: str,  # noqa: F811
+    axe: str,
     lang: str,
     width: int,
 ) -> None:

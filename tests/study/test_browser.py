@@ -1,17 +1,13 @@
 """A rater in front of a real browser: keyboard, input method, phone, no connection, two tabs, accessibility."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import tarfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.browsing import own_size, resize
+from tests.browsing import own_size, resize, violations
 from tests.study.conftest import look
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.raters import invite
@@ -26,7 +22,6 @@ from vcrgen.study.visitors import release_place
 pytestmark = pytest.mark.browser
 PATIENCE = 180
 ENTER, TAB, SPACE, END = "\ue007", "\ue004", " ", "\ue010"
-AXE = "4.14.1"
 
 
 class Person:
@@ -113,13 +108,7 @@ class Person:
 
     def accessible(self, axe: str) -> None:
         """Assert that axe-core finds nothing on the page."""
-        # Through the protocol, which a page's content security policy does not bind.
-        found = "found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)])"
-        script = f"{axe}; axe.run().then((found) => JSON.stringify({found}))"
-        told = self.driver.execute_cdp_cmd(
-            "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
-        )
-        assert json.loads(told["result"]["value"]) == []
+        assert violations(self.driver, axe) == []
 
     def compose(self, text: str) -> None:
         """The same by an input method, of which the page sees a composition that ends in another text."""
@@ -551,25 +540,6 @@ def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(begun: Begun) -> N
     assert covered < sizes <= 720 and right < left and scrolled == 0  # the covered lines, beside the fields
     style = "return getComputedStyle(document.getElementById('picture')).imageRendering"
     assert visitor.driver.execute_script(style) == "pixelated"
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The script of axe-core, fetched from the npm registry (MPL-2.0; it is no part of vcrgen)."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("needs npm, to fetch axe-core")
-    folder = tmp_path_factory.mktemp("axe")
-    environment = {**os.environ, "npm_config_update_notifier": "false"}
-    command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
-    try:
-        subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=120)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        pytest.skip("needs axe-core from the npm registry, which cannot be reached")
-    with tarfile.open(folder / f"axe-core-{AXE}.tgz") as archive:
-        member = archive.extractfile("package/axe.min.js")
-        assert member is not None
-        return member.read().decode()
 
 
 def test_axe_finds_nothing(make: Callable[..., StudyStore], people: Any, person: Any, axe: str) -> None:

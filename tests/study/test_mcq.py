@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from tests.bloom.conftest import made_set, row
 from tests.study.conftest import look, table_of
-from tests.study.test_browser import ENTER, SPACE, Person, axe, person  # noqa: F401 - fixtures
+from tests.study.test_browser import ENTER, SPACE, Person, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
 from vcrgen.builder.options import BuildConfig
 from vcrgen.core.errors import DatabaseError, StudyError

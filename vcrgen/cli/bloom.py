@@ -336,7 +336,7 @@ def _print_summary(folder: Path, manifest: Manifest) -> None:
     if manifest.rejected:
         console.say(f"Each with its reason: {escape(str(folder / REJECTS))}", highlight=False)
     console.say_signature(manifest.signature)
-    console.say_next("Look at it", "vcrgen", "preview", folder)
+    console.say_next("Look at it", "vcrgen", "view", folder)
 
 
 def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:

@@ -91,7 +91,7 @@ def build(
         )
     console.say(f"Source {escape(manifest.source)}", highlight=False)
     console.say_signature(manifest.signature)
-    console.say_next("Look at it", "vcrgen", "preview", result.path)
+    console.say_next("Look at it", "vcrgen", "view", result.path)
 
 
 def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:

@@ -1,4 +1,4 @@
-"""``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: statistics and other forms of a finished dataset."""
+"""``vcrgen inspect`` and ``vcrgen export``: statistics and other forms of a finished dataset."""
 
 from __future__ import annotations
 
@@ -142,21 +142,6 @@ def _default_out(dataset: Path, out: Path | None, suffix: str) -> Path:
         raise OutputError(f"--out {remote_url(out.as_posix())} is in an object store; only builds write there.")
     remote = remote_url(dataset.as_posix())
     return out or (Path(f"{dataset.name}{suffix}") if remote else dataset.with_name(f"{dataset.name}{suffix}"))
-
-
-@app.command(epilog=examples("vcrgen preview data/my-vcr", "vcrgen preview data/en data/zh --out both.html"))
-def preview(
-    datasets: Annotated[list[Path], typer.Argument(help="Datasets, as for `vcrgen inspect`.")],
-    out: Annotated[Path | None, out_option("The page.", default="DATASET-preview.html")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs or items to show of each dataset.")] = 48,
-    mode: Annotated[str | None, typer.Option(help="Mode of files that do not state theirs: easy or hard.")] = None,
-) -> None:
-    """Write one self-contained HTML page to look at a dataset."""
-    from vcrgen.view.preview import write_preview
-
-    page = _default_out(datasets[0], out, "-preview.html")
-    summary = write_preview(datasets, page, limit=limit, mode=mode)
-    console.say(f"[bold]{escape(str(page))}[/] shows {summary}; open it in a browser.")
 
 
 _OF_SCORES = "Scores in other forms"

@@ -17,9 +17,9 @@ from vcrgen.core.resources import resource_dir
 
 STEPS = (
     "build samples:10 --out demo/data",
-    "preview demo/data --out demo/preview.html",
     "score demo/ocr.jsonl --data demo/data",
     "score demo/template.jsonl --data demo/data",
+    "view demo/data demo/ocr.jsonl demo/template.jsonl --out demo/view",
     "compare demo/template.scores.json demo/ocr.scores.json",
     "hidden samples:40 --private-source --items 6 --out demo/hidden --secret-file demo/secret.key",
     "leaderboard init demo/board --data public:demo/data --data hidden:demo/hidden/key",
@@ -50,4 +50,5 @@ def demo(
         typer.echo(f"\n$ vcrgen {shlex.join(words)}")
         if code := command_line.main(words, prog_name="vcrgen", standalone_mode=False):
             raise typer.Exit(code)
-    typer.echo(f"\nOpen the board: {out / 'site' / 'board-public-hard-tei.html'}; the pictures: {out / 'preview.html'}")
+    board, outputs = out / "site" / "board-public-hard-tei.html", out / "view" / "index.html"
+    typer.echo(f"\nOpen the board: {board}; the outputs: {outputs}")

@@ -40,7 +40,9 @@ COMMANDS = {
     "inspect": CommandRow(
         "Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.", ("datasets",)
     ),
-    "preview": CommandRow("Write one self-contained HTML page to look at a dataset.", ("datasets",)),
+    "view": CommandRow(
+        "Look at a dataset, and at every output beside what was expected, on a page of this machine.", ("view",)
+    ),
     "export": CommandRow("Write a dataset or scores in the format of another tool.", ("datasets",)),
     "hidden": CommandRow("Make test sets whose answers stay secret, and check that they do.", ("hidden",), True),
     "predict": CommandRow("Send the images to a model, and write its answers as outputs to score.", ("predict",), True),
@@ -221,7 +223,7 @@ app = typer.Typer(
     "and multiple-choice benchmarks (MCQ) at Bloom's levels.",
     epilog=examples(
         "vcrgen build",
-        "vcrgen preview data/vcr-samples-en-both",
+        "vcrgen view data/vcr-samples-en-both",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --out preds.jsonl",
         "vcrgen score preds.jsonl --data data/my-vcr",
     ),

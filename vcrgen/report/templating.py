@@ -76,12 +76,21 @@ class Templates:
 
     They stand in the folder ``templates`` of the package, with its style sheet, which follows the common one, and its
     script, if any. Names of several packages, style sheets or scripts are separated by spaces. With ``forms`` a page
-    may send a form to its service, with ``fetches`` its script may ask the service. Templates may also use the
+    may send a form to its service, with ``fetches`` its script may ask the service, with ``loads_files`` it may load
+    scripts and images that stand beside the page, by its Trusted Types policy ``files``. Templates may also use the
     ``names``, and `vcrgen.core.plurals.pluralize`.
     """
 
     def __init__(
-        self, package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
+        self,
+        package: str,
+        *,
+        style: str,
+        script: str = "",
+        forms: bool = False,
+        fetches: bool = False,
+        loads_files: bool = False,
+        **names: Any,
     ) -> None:
         self._environment = Environment(
             loader=ChoiceLoader([PackageLoader(name) for name in (*package.split(), "vcrgen.report")]),
@@ -94,7 +103,7 @@ class Templates:
         self._environment.filters["script_json"] = lambda value: Markup(script_json(value))  # noqa: S704 - see there
         self._style = "".join(map(self._source, ("base.css", *style.split())))
         self._script = "".join(map(self._source, script.split()))
-        self._forms, self._fetches = forms, fetches
+        self._forms, self._fetches, self._loads_files = forms, fetches, loads_files
         self._environment.globals |= names | {
             "pluralize": pluralize,
             "policy": self.policy(),
@@ -104,16 +113,17 @@ class Templates:
 
     def policy(self, *, header: bool = False) -> str:
         """The content security policy of all pages; ``frame-ancestors``, without meaning in ``<meta>``, in a header."""
+        files = " 'self' file:" if self._loads_files else ""  # a page from a disk is of no site
         rules = [
             "default-src 'none'",
-            "img-src data:",
+            f"img-src data:{files}",
             f"style-src '{_digest(self._style)}'",
-            *([f"script-src '{_digest(self._script)}'"] if self._script else []),
+            *([f"script-src '{_digest(self._script)}'{files}"] if self._script else []),
             *(["connect-src 'self'"] if self._fetches else []),
             f"form-action '{'self' if self._forms else 'none'}'",
             "base-uri 'none'",
             "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
+            "trusted-types files" if self._loads_files else "trusted-types 'none'",
             *(["frame-ancestors 'none'"] if header else []),
         ]
         return "; ".join(rules)

@@ -28,6 +28,7 @@ from vcrgen.core.signature import Signature
 from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS
 from vcrgen.data.tasks.task import TASKS, ScoredTask
 from vcrgen.scorer.output_matcher import PROBLEMS
+from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, estimate_saved
 from vcrgen.stats.arrays import Ids, Ints, Records
@@ -236,7 +237,40 @@ def load_saved(file: Path, *, hidden_too: bool = False) -> RunResult:
 
 def _with_units(file: Path, saved: _Saved, result: RunResult) -> RunResult:
     """A result with what follows from the scores of its units: its metrics, differences and resamples."""
-    task, cells = result.task, result.cells
+    task, cells, units = result.task, result.cells, _units(file, saved)
+    estimates, resamples = estimate_saved(task, units.scores, units.starts, seed=saved.seed)
+    return replace(
+        result,
+        cells=tuple(replace(cell, metrics=estimates[cell.variant, cell.view]) for cell in cells),
+        differences=contrasts(task, resamples),
+        resamples=resamples,
+        cluster_ids=units.cluster_ids,
+    )
+
+
+class SavedUnits(NamedTuple):
+    """The scores of all units in a file."""
+
+    signature: Signature
+    cluster_ids: Ids
+    starts: Ints  # of each cluster, how many units stand before it; and last, how many there are
+    scores: Mapping[CellName, Records]  # of each unit by metric, in every cell
+
+
+def load_units(file: Path) -> SavedUnits:
+    """The scores of units in a file that ``vcrgen score`` wrote, without resamples.
+
+    Raises:
+        ScoreError: As `load_saved`.
+    """
+    saved = _read(file)
+    if not saved.scores_of_units:
+        raise ScoreError(f"{file} lacks the scores of its {TASKS[saved.task].units}, as those of a hidden set do.")
+    return _units(file, saved)
+
+
+def _units(file: Path, saved: _Saved) -> SavedUnits:
+    task, cells = TASKS[saved.task], saved.scores
     try:
         ids: Ids = _unpack(saved.ids_of_clusters, np.dtype("<u8"), cells[0].clusters)
         counts: Ints = _unpack(saved.units_of_clusters, np.dtype("<i8"), cells[0].clusters)
@@ -249,14 +283,7 @@ def _with_units(file: Path, saved: _Saved, result: RunResult) -> RunResult:
         }
     except ValueError:
         raise _damaged(file, f"the scores of its {task.units} cannot be unpacked") from None
-    estimates, resamples = estimate_saved(task, scores, starts, seed=saved.seed)
-    return replace(
-        result,
-        cells=tuple(replace(cell, metrics=estimates[cell.variant, cell.view]) for cell in cells),
-        differences=contrasts(task, resamples),
-        resamples=resamples,
-        cluster_ids=ids,
-    )
+    return SavedUnits(saved.signature, ids, starts, scores)
 
 
 class SavedMeans(NamedTuple):

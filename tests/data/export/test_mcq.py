@@ -1,8 +1,7 @@
-"""MCQ benchmarks in the formats of other tools, and their preview."""
+"""MCQ benchmarks in the formats of other tools."""
 
 import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,12 @@ import pytest
 import yaml
 
 from tests.bloom.conftest import made_set, row
-from tests.browsing import shown_at
 from vcrgen.bloom.importing import import_questions
 from vcrgen.bloom.options import BloomImportOptions
 from vcrgen.core.errors import ConfigError
 from vcrgen.data.export import export_dataset
 from vcrgen.data.tasks.bloom import ChoiceItem, read_items
 from vcrgen.data.tasks.opening import open_task_dataset
-from vcrgen.view.preview import write_preview
-
-HOSTILE = "</script><script>alert(1)</script> \"'`<img src=x onerror=alert(2)> \u202e &lt;b&gt; {{data}}"
 
 
 @pytest.fixture(scope="module")
@@ -90,41 +85,3 @@ def test_what_cannot_be_exported(made: Path, tmp_path: Path, options: dict[str, 
     with pytest.raises(ConfigError, match=problem):
         export_dataset(made, out=tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
-
-
-def test_the_page_marks_keys_and_escapes_texts(tmp_path: Path) -> None:
-    rows = [row(0, question_en=HOSTILE, options_en=[HOSTILE, "b", "c", "d"], source=HOSTILE), row(1)]
-    shown = write_preview([made_set(tmp_path / "set", rows)], tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text("utf-8")
-    assert shown == "2 items" and page.count("<article>") == 2
-    assert "<script" not in page and "<img src=x" not in page and page.count("&lt;img src=x") == 2
-    assert page.count('class="key"') == 4 and page.count('class="trap"') == 4
-    assert page.count('lang="ar" dir="rtl"') == 2 and page.count('lang="en" dir="ltr"') == 2
-
-
-def test_a_page_says_how_many_items_it_shows(made: Path, run: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, _ = run("preview", str(made), "--out", "page-2.html", "--limit", "4")
-    assert code == 0 and "shows 4 items" in out
-
-
-def test_two_kinds_of_data_are_not_on_one_page(
-    made: Path, dataset: Path, run: Callable[..., tuple[int, str, str]]
-) -> None:
-    for datasets in ([made, dataset], [dataset, made]):
-        code, _, err = run("preview", *datasets, "--out", "page.html")
-        assert code == 2 and "write one page of each" in err and not Path("page.html").exists()
-
-
-@pytest.mark.browser
-def test_the_page_in_a_browser(made: Path, tmp_path: Path, browser: Any) -> None:
-    write_preview([made], tmp_path / "page.html")
-    for width in (1200, 360):
-        with shown_at(browser, width):
-            browser.get((tmp_path / "page.html").as_uri())
-            size = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-            page, window = browser.execute_script(size)
-            assert page <= window == width
-    arabic = browser.find_element("css selector", "[lang='ar'] p")
-    assert arabic.value_of_css_property("direction") == "rtl"
-    letter, option = browser.find_elements("css selector", "[lang='ar'] li > *")[:2]
-    assert letter.location["x"] > option.location["x"]  # its letter stands at the right of an option

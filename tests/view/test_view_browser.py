@@ -1,8 +1,11 @@
 """The page in a browser. The fixture ``browser`` also checks the console and the network after every test."""
 
 import io
+import json
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browsing import shown_at
+from tests.browsing import shown_at, violations
 from tests.making import pixels
 from vcrgen.data.manifest import read_manifest
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
-from vcrgen.view.preview import write_preview
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.view.folder import write_view
+from vcrgen.view.query import Query
+from vcrgen.view.server import ViewServer
+from vcrgen.view.view_data import ViewData
 
 pytestmark = pytest.mark.browser
 
@@ -28,11 +35,19 @@ HOSTILE = "</script><script>alert(1)</script> \"'`<img src=x onerror=alert(2)> \
 class Page:
     """The opened page, as somebody sees it."""
 
-    def __init__(self, driver: Any, *datasets: Path, out: Path) -> None:
+    def __init__(self, driver: Any, url: str) -> None:
         self.driver = driver
-        if not out.exists():
-            write_preview(datasets, out)
-        driver.get(out.as_uri())
+        driver.get("about:blank")
+        driver.get(url)
+        self.wait("document.querySelector('.figures').childElementCount > 0")
+
+    def wait(self, condition: str) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 60, 0.02).until(lambda driver: driver.execute_script(f"return {condition}"))
+
+    def ids(self) -> list[str]:
+        return [element.text for element in self.all(".card .id")]
 
     def all(self, selector: str) -> list[Any]:
         """Elements that are shown."""
@@ -45,15 +60,25 @@ class Page:
     def press(self, selector: str) -> None:
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
         self.one(selector).click()
+        self.settle()
 
     def keys(self, text: str) -> None:
         self.driver.switch_to.active_element.send_keys(text)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait for the answer to what was asked for last."""
+        self.wait("document.querySelector('.grid').getAttribute('aria-busy') === 'false'")
 
     def pointer(self, selector: str) -> None:
         from selenium.webdriver import ActionChains
 
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
         ActionChains(self.driver).move_to_element(self.one(selector)).perform()
+
+    def choose(self, name: str, value: str) -> None:
+        """Choose in a field of the panel."""
+        self.press(f"#panel [name={name}] option[value='{value}']")
 
     def pressed(self, scope: str) -> list[str]:
         return [re.sub(r"\s[A-Z]\Z", "", button.text) for button in self.all(f"{scope} [aria-pressed='true']")]
@@ -78,18 +103,24 @@ class Page:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each page is written once."""
-    return tmp_path_factory.mktemp("previews")
+    return tmp_path_factory.mktemp("views")
+
+
+def page_of(driver: Any, dataset: Path, outputs: Sequence[Path] = (), *, out: Path) -> Page:
+    """The page of a folder."""
+    if not out.exists():
+        write_view(ViewData(dataset, outputs, ScoreOptions(split="all")), out, Query())
+    return Page(driver, (out / "index.html").as_uri())
 
 
 @pytest.fixture
 def page(browser: Any, dataset: Path, folder: Path) -> Page:
-    return Page(browser, dataset, out=folder / "one.html")
+    return page_of(browser, dataset, out=folder / "one")
 
 
 @pytest.fixture
-def two(browser: Any, dataset: Path, chinese: Path, folder: Path) -> Page:
-    """English in both modes and Chinese in the hard one."""
-    return Page(browser, dataset, chinese, out=folder / "two.html")
+def scored(browser: Any, dataset: Path, outputs: list[Path], folder: Path) -> Page:
+    return page_of(browser, dataset, outputs, out=folder / "scored")
 
 
 def first_row(dataset: Path, mode: str) -> dict[str, Any]:
@@ -145,7 +176,7 @@ def test_the_focus_on_a_span_survives_the_change_of_mode(page: Page) -> None:
 def test_answers_are_not_in_the_document_before_they_are_asked_for(page: Page, dataset: Path) -> None:
     row = first_row(dataset, "hard")
     answer = row["crossed_text"][0]
-    markup = "return document.querySelector('#datasets').outerHTML"
+    markup = "return document.querySelector('.grid').outerHTML"
     assert answer not in page.driver.execute_script(markup)
     page.press(".card [data-toggle=answers]")
     assert page.one(".caption").text == row["caption"]
@@ -205,45 +236,22 @@ def test_search(page: Page, dataset: Path) -> None:
     assert page.one("#count").text == "1 of 6 pairs"
     search = page.one("#search")
     search.clear()
-    search.send_keys(f" {row['caption'].upper()} ")
+    search.click()
+    page.keys(f" {row['caption'].upper()} ")
     assert [card.text.splitlines()[-1] for card in page.all(".card")] == [row["question_id"]]
     assert row["crossed_text"][0] not in page.one(".card").text
-    search.send_keys("no such words")
-    assert page.all(".card, .dataset") == []
+    page.keys("no such words")
+    assert page.all(".card") == []
     page.press("#clear")
     assert len(page.all(".card")) == 6
-
-
-def test_filters_by_language_and_mode(two: Page) -> None:
-    def choose(select: str, value: str) -> tuple[int, ...]:
-        two.press(f"#{select} option[value='{value}']")
-        return tuple(
-            len(section.find_elements("css selector", ".card:not([hidden])")) for section in two.all(".dataset")
-        )
-
-    pairs = len(two.all(".card"))
-    assert choose("language", "en") == (6,)
-    assert choose("language", "zh") == (pairs - 6,)
-    assert choose("modes", "hard") == (pairs - 6,)
-    assert choose("modes", "easy hard") == ()
-    assert choose("language", "") == (6,)
 
 
 def test_a_filter_without_a_choice_is_not_shown(page: Page) -> None:
     assert page.all("select") == []
 
 
-def test_a_pair_keeps_the_only_mode_that_it_has(two: Page) -> None:
-    two.keys("e")
-    section = two.all(".dataset")[1]
-    buttons = section.find_elements("css selector", ".card [data-mode=easy]")
-    assert buttons
-    assert not any(button.is_enabled() for button in buttons)
-    assert len(section.find_elements("css selector", ".card [data-mode=hard][aria-pressed=true]")) == len(buttons)
-
-
 def test_every_level_of_a_ladder_can_be_seen(browser: Any, ladder: Path, folder: Path) -> None:
-    page = Page(browser, ladder, out=folder / "ladder.html")
+    page = page_of(browser, ladder, out=folder / "ladder")
     assert [button.text for button in page.all(".bar [data-mode]")] == ["5 %", "30 %", "70 %"]
     assert page.pressed(".bar") == ["30 %"] and page.pressed(".card") == ["30 %"] * 3
     assert "E easy" not in page.text()
@@ -256,20 +264,8 @@ def test_every_level_of_a_ladder_can_be_seen(browser: Any, ladder: Path, folder:
     assert np.array_equal(page.pixels(".stack"), pixels(first_row(ladder, "ink-0.05")["stacked_image"]["bytes"]))
 
 
-def test_a_ladder_beside_a_dataset_of_two_modes(browser: Any, dataset: Path, ladder: Path, tmp_path: Path) -> None:
-    page = Page(browser, dataset, ladder, out=tmp_path / "preview.html")
-    assert [button.text for button in page.all(".bar [data-mode]")] == ["Easy E", "Hard H", "5 %", "30 %", "70 %"]
-    first, *_, last = page.all(".card")
-    modes = [[one.text for one in card.find_elements("css selector", "[data-mode]")] for card in (first, last)]
-    assert modes == [["Easy", "Hard"], ["5 %", "30 %", "70 %"]]
-    page.press(".bar [data-mode='ink-0.70']")
-    assert page.pressed(".card") == ["Hard"] * 6 + ["70 %"] * 3
-    page.press("#modes option[value=levels]")
-    assert len(page.all(".card")) == 3
-
-
 def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
-    assert page.one("h2").text == "vcr-en"
+    assert page.one("h1").text == "vcr-en"
     spans = sum(len(row["spans"]) for _, row in open_dataset(dataset, VCR).select(mode="easy").rows(["spans"]))
     figures = [(figure.text, name.text) for figure, name in zip(page.all("dd"), page.all(".figures dt"), strict=True)]
     assert figures[:2] == [("6", "pairs"), (str(spans), "spans")]
@@ -281,46 +277,170 @@ def test_head_of_a_dataset(page: Page, dataset: Path) -> None:
     assert [value.text for value in page.all(".facts dd")] == list(signature.facts.values())
 
 
-def test_nothing_is_wider_than_the_window(two: Page, ladder: Path, folder: Path) -> None:
-    for width in (360, 1920):
-        assert_fits(two, width)
-    assert_fits(Page(two.driver, ladder, out=folder / "ladder.html"), 900)
+@contextmanager
+def coloured(page: Page, scheme: str) -> Iterator[None]:
+    """Show a page to somebody who prefers light or dark colours."""
+    for value in (scheme, ""):
+        features = [{"name": "prefers-color-scheme", "value": value}]
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        if value:
+            yield
+
+
+def test_nothing_is_wider_than_the_window(scored: Page, ladder: Path, folder: Path) -> None:
+    for width in (390, 1280):
+        assert_fits(scored, width)
+    assert_fits(page_of(scored.driver, ladder, out=folder / "ladder"), 360)
 
 
 def assert_fits(page: Page, width: int) -> None:
     bars = "[...document.querySelectorAll('.stage')].some((stage) => stage.scrollHeight > stage.clientHeight)"
     with shown_at(page.driver, width):
-        for _ in range(2):
+        for key in "afa":
             assert not page.driver.execute_script("return document.documentElement.scrollWidth > innerWidth")
             assert not page.driver.execute_script(f"return {bars}")
-            page.keys("a")
+            page.keys(key)
+            page.driver.execute_script("document.activeElement.blur()")
 
 
-def test_hostile_text_is_shown_as_text(browser: Any, tampered: Tamper, tmp_path: Path) -> None:
+def test_axe_finds_nothing(scored: Page, axe: str) -> None:
+    scored.keys("f")
+    for width, scheme in ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")):
+        with shown_at(scored.driver, width), coloured(scored, scheme):
+            assert violations(scored.driver, axe) == [], (width, scheme)
+    scored.press(".card .id")
+    assert violations(scored.driver, axe) == []
+
+
+def test_outputs_stand_beside_what_was_expected(scored: Page, dataset: Path) -> None:
+    row = next(open_dataset(dataset, VCR).select(mode="hard").rows())[1]
+    card = scored.one(".card")
+    first, second = card.find_elements("css selector", ".result")
+    assert [badge.text for badge in first.find_elements("css selector", ".badge")] == ["exact"] * len(
+        row["crossed_text"]
+    )
+    assert first.find_element("css selector", ".output mark.exact").text == row["crossed_text"][0]
+    assert second.find_element("css selector", ".badge").text == "wrong"
+    assert row["crossed_text"][0] in second.find_element("css selector", "dl").text
+    scored.press("[data-toggle=answers]")
+    assert scored.all(".output mark, .result dl") == []
+
+
+def test_an_item_has_an_address_and_neighbours(scored: Page) -> None:
+    ids = scored.ids()
+    scored.press(".card:nth-of-type(2) .id")
+    scored.wait("document.querySelectorAll('.card').length === 1")
+    assert scored.ids() == ids[1:2] and scored.one("#position").text == "2 of 6"
+    address = scored.driver.current_url
+    scored.keys("j")
+    assert scored.ids() == ids[2:3]
+    scored.keys("k")
+    scored.keys("k")
+    assert scored.ids() == ids[:1] and not scored.one("[data-step=previous]").is_enabled()
+    assert Page(scored.driver, address).ids() == ids[1:2]
+    scored.press("[data-step=all]")
+    assert scored.ids() == ids
+
+
+def test_the_panel_filters_and_sorts(scored: Page) -> None:
+    every = scored.ids()
+    scored.keys("f")
+    scored.choose("right", "0")
+    scored.choose("wrong", "1")
+    assert "right=0&wrong=1" in scored.driver.current_url and 0 < len(scored.ids()) < 6
+    scored.choose("sort", "score-1")
+    scored.choose("direction", "down")
+    scored.press("[type=reset]")
+    assert scored.ids() == every
+    scored.driver.find_element("name", "length_min").send_keys("many\t")
+    assert scored.driver.find_element("name", "length_min").get_attribute("aria-invalid") == "true"
+    assert scored.ids() == every
+
+
+QUERIES = (
+    "",
+    "mode=easy",
+    "split=train",
+    "outcome=exact",
+    "outcome=wrong&run=1",
+    "outcome=missing&mode=easy",
+    "outcome=refused",
+    "right=0&wrong=1",
+    "right=1&wrong=0&mode=easy",
+    "length_min=60&length_max=110",
+    "bits_max=3",
+    "search=The",
+    "search=nothing+seen",
+    "sort=score",
+    "sort=score-1&direction=down",
+    "sort=length&direction=down",
+    "sort=id",
+    "sort=bits",
+)
+
+
+def test_a_folder_filters_as_the_server_does(browser: Any, dataset: Path, outputs: list[Path], folder: Path) -> None:
+    data = ViewData(dataset, outputs, ScoreOptions(split="all"))
+    page = page_of(browser, dataset, outputs, out=folder / "scored")
+    counts = set()
+    for text in QUERIES:
+        found = data.page(Query.parse(text))
+        script = "if (arguments[0]) document.querySelector('.grid').ariaBusy = true; location.hash = arguments[0]"
+        page.driver.execute_script(script, text)
+        page.settle()
+        assert page.ids() == [item["id"] for item in found["items"]], text
+        counts.add(found["total"])
+    assert len(counts) > 4
+
+
+def test_the_page_of_the_server(chromium: Any, dataset: Path, outputs: list[Path]) -> None:
+    server = ViewServer(ViewData(dataset, outputs, ScoreOptions(split="all")), "mode=easy&sort=length")
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    try:
+        page = Page(chromium, server.url)
+        assert page.pressed(".bar") == ["Easy", "Answers"] and len(page.all(".card")) == 6
+        page.press(".bar [data-mode=hard]")
+        page.keys("f")
+        page.choose("outcome", "wrong")
+        assert "mode=hard" in chromium.current_url and 0 < len(page.all(".card")) < 6
+        assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
+    finally:
+        chromium.get("about:blank")
+        server.stop()
+        thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_hostile_text_is_shown_as_text(browser: Any, dataset: Path, tampered: Tamper, tmp_path: Path) -> None:
     def change(_: str, rows: Rows) -> Rows:
-        names = ("question_id", "source_id", "caption", "language", "question")
+        names = ("question_id", "source_id", "caption", "question")
         span = {"start": 0, "end": len(HOSTILE), "text": HOSTILE}
         return [
             row
-            | dict.fromkeys(names, f"{HOSTILE}{index}")
+            | dict.fromkeys(names, f"{HOSTILE}{row['question_id']}")
             | {"spans": [old | span for old in row["spans"][:1]], "crossed_text": [HOSTILE]}
-            for index, row in enumerate(rows)
+            for row in rows
         ]
 
+    first = f"{HOSTILE}{first_row(dataset, 'hard')['question_id']}"
     odd = tampered(change).rename(tmp_path / "<svg onload=alert(3)>")
-    page = Page(browser, odd, out=tmp_path / "preview.html")
-    page.keys("a")
+    line = {"question_id": first, "mode": "hard", "view": "stacked", "model": HOSTILE, "output": HOSTILE}
+    (tmp_path / "outputs.jsonl").write_text(json.dumps(line), "utf-8")
+    page = page_of(browser, odd, [tmp_path / "outputs.jsonl"], out=tmp_path / "view")
     page.driver.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.pointer(".card .layer:not([hidden]) .span i")
     content = "return document.querySelector(arguments[0]).textContent"
-    assert page.driver.execute_script(content, ".caption") == f"{HOSTILE}0"
-    assert page.driver.execute_script(content, ".id") == f"{HOSTILE}0"
+    assert page.driver.execute_script(content, ".caption") == first
+    assert page.driver.execute_script(content, ".card .id") == first
+    assert page.driver.execute_script(content, ".output") == HOSTILE
+    assert page.driver.execute_script(content, ".result strong") == HOSTILE
     assert page.driver.execute_script(content, "#tip strong") == HOSTILE
-    assert page.driver.execute_script(content, "h2") == "<svg onload=alert(3)>"
+    assert page.driver.execute_script(content, "h1") == "<svg onload=alert(3)>"
     kinds = page.driver.execute_script("return [...new Set([...document.querySelectorAll('*')].map((e) => e.tagName))]")
     assert not {"SVG", "svg", "B"} & set(kinds)
-    assert len(page.driver.find_elements("css selector", "script")) == 2
-    images = page.driver.execute_script("return [...document.images].map((image) => image.src.slice(0, 11))")
-    assert set(images) == {"data:image/"}
+    assert len(page.driver.find_elements("css selector", "script")) == 3
+    images = page.driver.execute_script("return [...document.images].map((image) => image.getAttribute('src'))")
+    assert images and all(re.fullmatch(r"images/[0-9-]+\.png", image) for image in images)
     # An alert would make this raise.
-    assert page.driver.title.startswith("VCR")
+    assert page.driver.title.startswith("<svg onload=alert(3)> ·")

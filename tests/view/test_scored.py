@@ -1,0 +1,134 @@
+"""Outputs as a page shows them: outcomes, matches, choices, and the scores beside them."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bloom.conftest import made_set, row
+from vcrgen.core.errors import ScoreError
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.records import Outcome, Scores, SpanMatch
+from vcrgen.scorer.scorer import Scorer
+from vcrgen.view.query import Query
+from vcrgen.view.scored import marked
+from vcrgen.view.view_data import ViewData
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def view_of(dataset: Path, outputs: list[Path], **options: Any) -> ViewData:
+    return ViewData(dataset, outputs, ScoreOptions(**{"split": "all", **options}))
+
+
+def codes(data: ViewData) -> dict[tuple[int, str], list[str]]:
+    """Of each model and mode the outcomes of the pairs in order."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for item in data.page(Query())["items"]:
+        for result in item["results"]:
+            found.setdefault((result["run"], result["mode"]), []).append("".join(sorted(set(result["codes"]))))
+    return found
+
+
+def test_every_outcome_has_its_letter(dataset: Path, outputs: list[Path]) -> None:
+    data = view_of(dataset, outputs)
+    assert data.facts()["runs"] == ["good", "poor"]
+    assert codes(data) == {
+        **{(0, mode): ["e", "e", "e", "n", "e", "e"] for mode in ("easy", "hard")},
+        (1, "easy"): ["w", "r", "n", "e", "m", "m"],
+        (1, "hard"): ["w", "r", "n", "e", "m", "w"],
+    }
+    first = data.page(Query(outcome="missing", mode="easy"))["items"]
+    words = [[span["outcome"] for span in result["spans"][:1]] for item in first for result in item["results"]]
+    assert ["missing"] in words and ["empty"] in words
+
+
+def test_scores_beside_the_outputs_are_used_where_their_signature_fits(
+    dataset: Path, outputs: list[Path], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in outputs:
+        Path(file.name).write_bytes(file.read_bytes())
+    files = [Path(file.name).absolute() for file in outputs]
+    assert run("score", *files, "--data", dataset, "--split", "all", "--allow-missing")[0] == 0
+    expected, scored = codes(view_of(dataset, outputs)), list[str]()
+    score = Scorer.__call__
+
+    def counting(self: Scorer, answers: Any, output: str, **options: Any) -> Any:
+        scored.append(output)
+        return score(self, answers, output, **options)
+
+    def outputs_scored(**options: Any) -> int:
+        scored.clear()
+        data = view_of(dataset, files, **options)
+        count = len(scored)
+        assert options or codes(data) == expected
+        return count
+
+    monkeypatch.setattr(Scorer, "__call__", counting)
+    assert outputs_scored() == 7  # the others are exact or near, which the saved scores tell
+    assert outputs_scored(protocol="paper") == 23
+    os.utime(files[0], ns=(0, Path("good.scores.json").stat().st_mtime_ns + 10**9))
+    assert outputs_scored() == 12 + 7
+
+
+def test_a_file_is_named_once(dataset: Path, outputs: list[Path]) -> None:
+    with pytest.raises(ScoreError, match="is named twice"):
+        view_of(dataset, [outputs[0], outputs[0]])
+
+
+@pytest.mark.parametrize(
+    ("stretches", "pieces"),
+    [
+        ([], [("one two three", "")]),
+        ([(4, 7, 1.0)], [("one ", ""), ("two", "exact"), (" three", "")]),
+        ([(0, 7, 0.0), (4, 7, 1.0)], [("one ", "near"), ("two", "exact"), (" three", "")]),
+        ([(4, 99, 0.0)], [("one ", ""), ("two three", "near")]),
+        ([(-1, -1, 0.0)], [("one two three", "")]),
+    ],
+)
+def test_marks_of_an_output(stretches: list[tuple[int, int, float]], pieces: list[tuple[str, str]]) -> None:
+    matches = [
+        SpanMatch("x", Outcome.WRONG, "x", start, end, 0, Scores(exact=exact)) for start, end, exact in stretches
+    ]
+    assert marked("one two three", matches) == pieces
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> tuple[Path, Path]:
+    """Four items with key A, and outputs in two rotations; the last item has none."""
+    data = made_set(tmp_path / "set", [row(number, answer="A", trap="B") for number in range(4)])
+    said = {0: ("A", "D"), 1: ("B", "B"), 2: ("A or B", "no idea, sorry")}
+    lines = [
+        {"question_id": row(number)["question_id"], "lang": "en", "view": "image", "rotation": rotation, "output": text}
+        for number, texts in said.items()
+        for rotation, text in enumerate(texts)
+    ]
+    file = tmp_path / "model.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    return data, file
+
+
+def test_choices_of_a_benchmark_in_every_rotation(benchmark: tuple[Path, Path]) -> None:
+    data = view_of(benchmark[0], [benchmark[1]])
+    items = data.page(Query())["items"]
+    assert [item["card"]["key"] for item in items] == [0] * 4
+    results = [item["results"] for item in items]
+    assert [[result["codes"] for result in of_item] for of_item in results] == [["e"], ["w"], ["u"], ["m"]]
+    choices = [[response["choice"] for response in of_item[0]["responses"]] for of_item in results]
+    assert choices == [[0, 0], [1, 2], [None, None], []]  # of rotation 1, label D is option A
+    assert results[0][0]["choice"] == 0 and "RAE 100" in results[0][0]["spans"][0]["scores"]
+    assert data.page(Query(outcome="exact"))["total"] == 1
+    assert data.page(Query(search="sorry"))["total"] == 1
+
+
+def test_a_key_without_pictures(tmp_path: Path) -> None:
+    (tmp_path / "key.jsonl").write_text(
+        '{"question_id": "a", "crossed_text": ["one two"], "language": "en"}\n', "utf-8"
+    )
+    (tmp_path / "out.jsonl").write_text('{"question_id": "a", "view": "tei", "output": "one two"}\n', "utf-8")
+    data = ViewData(tmp_path / "key.jsonl", [tmp_path / "out.jsonl"], ScoreOptions())
+    (item,) = data.page(Query())["items"]
+    assert item["results"][0]["codes"] == "e" and not data.facts()["pictures"]

@@ -1,0 +1,121 @@
+"""The service of a view on this machine: a page, and the items that its script asks for.
+
+Other users of the machine, and pages of other sites, reach the port too. So every address begins with a random token,
+and a request has to name this machine as its host, which one that another site's name leads here does not (DNS
+rebinding).
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import socket
+import threading
+import webbrowser
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vcrgen.core.errors import VcrgenError
+from vcrgen.view.page import view_templates, write_page
+from vcrgen.view.query import Query
+from vcrgen.view.view_data import ViewData
+from vcrgen.web.app import new_app
+from vcrgen.web.guards import HEADERS
+from vcrgen.web.limits import HEADER_BYTES
+from vcrgen.web.serve import listen
+
+HOST = "127.0.0.1"
+TOKEN_BYTES = 16
+STOP_SECONDS = 2
+
+
+def view_app(data: ViewData, token: str, port: int) -> ASGIApp:
+    """The application that answers requests to a port whose paths begin with a token."""
+    app = new_app()
+    # One page at a time: a reader of Parquet and its images fill memory.
+    lock = threading.Lock()
+
+    @app.get(f"/{token}/")
+    def page() -> HTMLResponse:
+        return HTMLResponse(write_page(data.facts(), served=True))
+
+    @app.get(f"/{token}/items.json")
+    def items(request: Request) -> JSONResponse:
+        with lock:
+            return JSONResponse(data.page(Query.parse(request.url.query)))
+
+    @app.get(f"/{token}/about.json")
+    def about() -> JSONResponse:
+        return JSONResponse(data.about())
+
+    def refuse(_: Request, problem: Exception) -> JSONResponse:
+        return JSONResponse({"error": str(problem)}, status_code=400)
+
+    app.add_exception_handler(VcrgenError, refuse)
+    return _Guard(app, token, {f"{name}:{port}".encode() for name in (HOST, "localhost")})
+
+
+class _Guard:
+    """Refuses requests to another host or without the token, and adds headers to every answer."""
+
+    def __init__(self, app: FastAPI, token: str, hosts: set[bytes]) -> None:
+        self._app, self._token, self._hosts = app, token, hosts
+        headers = HEADERS | {"content-security-policy": view_templates(served=True).policy(header=True)}
+        headers |= {"cache-control": "no-store", "referrer-policy": "no-referrer"}
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self._headers]
+            await send(message)
+
+        if scope["type"] != "http":
+            return
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            await PlainTextResponse("This page is only for this machine.", 403)(scope, receive, sending)
+            return
+        given = scope["path"].split("/")[1] if scope["path"].count("/") > 1 else ""
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
+            await PlainTextResponse("The address lacks its token; copy it from the terminal.", 404)(
+                scope, receive, sending
+            )
+            return
+        await self._app(scope, receive, sending)
+
+
+class ViewServer:
+    """A view behind a free port of this machine, with its address."""
+
+    def __init__(self, data: ViewData, fragment: str = "") -> None:
+        self._socket: socket.socket = listen(HOST, 0)
+        port = self._socket.getsockname()[1]
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        self.url = f"http://{HOST}:{port}/{token}/{f'#{fragment}' if fragment else ''}"
+        options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "lifespan": "off"}
+        options |= {"h11_max_incomplete_event_size": HEADER_BYTES, "timeout_graceful_shutdown": STOP_SECONDS}
+        self._server = uvicorn.Server(uvicorn.Config(view_app(data, token, port), http="h11", ws="none", **options))
+
+    def run(self, *, open_browser: bool) -> None:
+        """Answer requests until asked to stop (SIGTERM or Ctrl-C)."""
+        for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
+            signal.signal(number, lambda *_: self.stop())
+        if open_browser:
+            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
+        self.serve()
+
+    def serve(self) -> None:
+        """Answer requests until `stop` is called."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def stop(self) -> None:
+        """End `serve` soon."""
+        self._server.should_exit = True

@@ -1,0 +1,265 @@
+"""What a view shows: a dataset or a key, the outputs of models, and pages of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.storage import remote_url
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import TASK
+from vcrgen.data.tasks.opening import open_task_dataset
+from vcrgen.data.tasks.vcr import fill_metadata
+from vcrgen.data.views import View
+from vcrgen.scorer.answers import choose_split, hidden_folder
+from vcrgen.scorer.mcq.key import KeyItem
+from vcrgen.scorer.mcq.session import ItemSession
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.scorer.run import open_session
+from vcrgen.scorer.session import BaseScoringSession
+from vcrgen.view.index import OUTCOMES, IndexedItem, IndexedRow, ViewIndex
+from vcrgen.view.pairs import HiddenPairs, Json, Pairs
+from vcrgen.view.query import PAGE_ITEMS, Query
+from vcrgen.view.questions import Questions, question_json
+from vcrgen.view.scored import NEAR, Scored, open_scored
+
+
+class ItemSource(Protocol):
+    """Where items come from."""
+
+    @property
+    def task(self) -> str:
+        """``vcr`` or ``mcq``."""
+
+    @property
+    def modes(self) -> Sequence[str]:
+        """Modes of covers, or languages of questions."""
+
+    def items(self) -> Iterator[IndexedItem]:
+        """All items for the index."""
+
+    def rows(self) -> Iterator[IndexedRow]:
+        """Where the modes of items stand, for the index."""
+
+    def cards(self, rows: Mapping[str, Mapping[str, int]]) -> dict[str, Json]:
+        """What a page shows of some items, by id; ``rows`` has of each mode the row of each item."""
+
+    def about(self) -> Json:
+        """What the head of the page says."""
+
+
+class KeyItems:
+    """The questions of a key without pictures."""
+
+    def __init__(self, session: BaseScoringSession) -> None:
+        self._session = session
+        self.task = "mcq" if isinstance(session, ItemSession) else "vcr"
+        self.modes = session.key.variants or (UNSTATED,)
+
+    def items(self) -> Iterator[IndexedItem]:
+        """The questions for the index."""
+        for question in self._session.key.questions:
+            texts = [*question.answers] if self.task == "vcr" else _texts(question)
+            text = "\n".join((question.question_id, *texts))
+            yield IndexedItem(question.question_id, "", "", len(texts[0]) if texts else 0, len(question.answers), text)
+
+    def rows(self) -> Iterator[IndexedRow]:
+        """The modes of questions, for the index, with their bits."""
+        for number, question in enumerate(self._session.key.questions):
+            for mode in self.modes:
+                if isinstance(question, KeyItem):
+                    if mode in question.questions:
+                        yield IndexedRow(question.question_id, mode, number, None)
+                else:
+                    bits = [span.bits[mode] for span in question.spans if mode in span.bits]
+                    yield IndexedRow(question.question_id, mode, number, min(bits, default=None))
+
+    def cards(self, rows: Mapping[str, Mapping[str, int]]) -> dict[str, Json]:
+        """Ids, and the questions of a benchmark."""
+        numbers = {question_id: number for of_mode in rows.values() for question_id, number in of_mode.items()}
+        questions = (self._session.key.question(number) for number in numbers.values())
+        return {question.question_id: self._card(question) for question in questions}
+
+    def about(self) -> Json:
+        """What the head of the page says: nothing is known."""
+        return {"source": None, "signature": None, "leftOut": 0}
+
+    def _card(self, question: Any) -> Json:
+        if not isinstance(question, KeyItem):
+            return {"id": question.question_id, "sourceId": "", "question": "", "views": {}}
+        return {
+            "id": question.question_id,
+            "path": question.path.split("/"),
+            "image": None,
+            "questions": question_json(question.questions),
+            "key": question.answer,
+            "trap": question.trap,
+        }
+
+
+class ViewData:
+    """A dataset or key with the outputs of models, indexed.
+
+    Args:
+        data: As `vcrgen score --data` takes it, or the public part of a hidden set.
+        outputs: Files of outputs; none shows the dataset alone.
+        options: Protocol, mode, view, split and language, as of `vcrgen score`.
+
+    Raises:
+        VcrgenError: The data cannot be read, or the outputs fit them nowhere.
+    """
+
+    def __init__(self, data: Path, outputs: Sequence[Path], options: ScoreOptions) -> None:
+        session = open_session(data, options) if outputs else None
+        self.secret = session is not None and session.key.hidden
+        self.source = _source(data, session, options)
+        self.scored: Scored[Any] | None = open_scored(session, outputs) if session is not None else None
+        self.name = _name(data)
+        self.index = ViewIndex(secret=self.secret)
+        self.index.add_items(self.source.items())
+        self.index.add_rows(self.source.rows())
+        if self.scored is not None:
+            self.scored.add_to(self.index)
+        self.index.finish()
+        there = set(self.index.distinct("mode"))
+        self.modes = [mode for mode in self.source.modes if mode in there]
+
+    def default_mode(self) -> str:
+        """The mode that is shown first: hard, easy, the first language, or the level in the middle of a ladder."""
+        if self.source.task == "mcq":
+            return next(iter(self.modes), "")
+        named = next((mode for mode in ("hard", "easy") if mode in self.modes), None)
+        return named or (self.modes[len(self.modes) // 2] if self.modes else "")
+
+    def facts(self) -> Json:
+        """What the page has to know before any item."""
+        titles, views = (self.scored.titles, self.scored.views) if self.scored else ([], [])
+        is_mcq = self.source.task == "mcq"
+        labels = {"exact": "right" if is_mcq else "exact"}
+        shown = [name for name in OUTCOMES if not (is_mcq and name == "near")]
+        return {
+            "name": self.name,
+            "task": self.source.task,
+            "total": self.index.total,
+            "modes": self.modes,
+            "mode": self.default_mode(),
+            "views": [[view, View(view).label] for view in views],
+            "runs": titles,
+            "languages": self.index.distinct("lang"),
+            "splits": self.index.distinct("split"),
+            "outcomes": [[name, OUTCOMES[name], labels.get(name, name)] for name in shown] if titles else [],
+            "near": f"{100 * NEAR:.0f} %",
+            "hasBits": self.index.has_bits,
+            "signature": str(self.scored.session.signature) if self.scored else "",
+            "secret": self.secret,
+            "pictures": not isinstance(self.source, KeyItems),
+            "pageItems": PAGE_ITEMS,
+        }
+
+    def about(self) -> Json:
+        """What the head of the page says of the dataset; reads all of its texts."""
+        return self.source.about()
+
+    def page(self, query: Query, size: int = PAGE_ITEMS) -> Json:
+        """The items of a page with all that it shows of them.
+
+        Raises:
+            VcrgenError: A filter cannot be used, or a file of the dataset cannot be read any more.
+        """
+        query = self.complete(query)
+        selection = self.index.select(query, size)
+        return {
+            "total": selection.total,
+            "start": selection.start,
+            "previous": selection.previous,
+            "next": selection.next,
+            "items": self.cards(selection.places),
+        }
+
+    def complete(self, query: Query) -> Query:
+        """A query that names a mode and a view.
+
+        Raises:
+            ConfigError: There is no such mode, view or model.
+        """
+        views, runs = (self.scored.views, len(self.scored.runs)) if self.scored else ([], 0)
+        for name, value, there in (("mode", query.mode, self.modes), ("view", query.view, views)):
+            if value and value not in there:
+                raise ConfigError(f"The filter names the {name} {value!r}; there are {', '.join(there) or 'none'}.")
+        for number in (query.run, query.right, query.wrong):
+            if number is not None and number >= runs:
+                raise ConfigError(f"The filter names the model {number}; there are {runs}, counted from 0.")
+        defaults = {"mode": query.mode or self.default_mode(), "view": query.view or next(iter(views), "")}
+        return query.model_copy(update=defaults)
+
+    def cards(self, places: Sequence[int]) -> list[Json]:
+        """The items of places in their order."""
+        items = self.index.items(places)
+        rows: dict[str, dict[str, int]] = {}
+        bits: dict[int, dict[str, float | None]] = {}
+        for place, mode, row, smallest in self.index.rows(places):
+            rows.setdefault(mode, {})[items[place].id] = row
+            bits.setdefault(place, {})[mode] = smallest
+        results: dict[int, list[Json]] = {}
+        for place, output in self.index.outputs(places):
+            assert self.scored is not None
+            shown = self.scored.details(items[place].id, output)
+            values = {name: value for name, value in output._asdict().items() if name != "details"}
+            results.setdefault(place, []).append(values | shown)
+        cards = self.source.cards(rows)
+        return [
+            {
+                "id": item.id,
+                "place": place,
+                "lang": item.lang,
+                "split": item.split,
+                "length": item.length,
+                "bits": bits.get(place, {}),
+                "card": cards.get(item.id),
+                "results": results.get(place, []),
+            }
+            for place in places
+            for item in [items[place]]
+        ]
+
+
+def _source(data: Path, session: BaseScoringSession | None, options: ScoreOptions) -> ItemSource:
+    """Where the items of a view come from."""
+    if session is not None and session.key.hidden:
+        folder = hidden_folder(data)
+        public = folder.parent / "public" if folder is not None else data
+        if not isinstance(session, ItemSession) and public.is_dir():
+            dataset = open_task_dataset(public)
+            if dataset.is_hidden:
+                return HiddenPairs(dataset)
+        return KeyItems(session)
+    if session is not None and session.key.images is None:
+        return KeyItems(session)
+    dataset = open_task_dataset(data)
+    if dataset.kind.task == TASK:
+        if session is None and options.mode is not None:
+            raise ConfigError(f"{dataset} is an MCQ benchmark, which has no modes; leave --mode out.")
+        return Questions(_of_split(dataset, session, options))
+    if dataset.is_hidden:
+        return HiddenPairs(dataset)
+    mode = options.mode if dataset.manifest is None else None
+    return Pairs(_of_split(fill_metadata(dataset, mode=mode), session, options))
+
+
+def _of_split(dataset: Dataset, session: BaseScoringSession | None, options: ScoreOptions) -> Dataset:
+    """The split that is scored; without outputs all, or the one that is named."""
+    if session is None and options.split in (None, "all"):
+        return dataset
+    return choose_split(dataset, options.split)
+
+
+def _texts(item: KeyItem) -> list[str]:
+    return [text for question in item.questions.values() for text in (question.text, *question.options)]
+
+
+def _name(data: Path) -> str:
+    """The last part of a path or URL."""
+    return (remote_url(data.as_posix()) or str(data.resolve())).rstrip("/").rpartition("/")[2]
