@@ -66,6 +66,10 @@ def test_forty_names_do_not_overlap_and_nothing_is_wider_than_the_page(
             wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1] == width
             assert browser.execute_script(OVERLAPS) == []
+            cards = browser.execute_script(
+                "return [...document.querySelectorAll('figure')].map(card => [card.clientWidth, card.scrollWidth])"
+            )
+            assert cards and all(shown == whole for shown, whole in cards)  # no card scrolls
     drawn = browser.execute_script("return document.querySelectorAll('svg.drawing text.name').length")
     assert drawn >= (160 if name == "map" else 44)
     assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(246, 244, 239)"

@@ -1,6 +1,6 @@
 """Drawings of an analysis as inline SVG: heatmap, tree, path diagram, places of tasks. No two names overlap.
 
-Every name has a line of its own, and a drawing that is wider than the page scrolls. Every number drawn here also stands
+Every name has a line of its own, and a drawing that is wider than the page shrinks to it. Every number drawn here also stands
 in a table of the same section, so the drawings are hidden from screen readers.
 """
 
@@ -26,7 +26,7 @@ MOST_TASKS = 120  # of a heatmap, which has a field for each pair
 
 def heatmap(names: Sequence[str], values: Floats, order: Sequence[int]) -> Markup:
     """The values from -1 to 1 of all pairs, rows and columns in an order; blue is above 0, brown below."""
-    side = max(LINE, 26) if len(names) <= 30 else LINE
+    side = min(max(26, 360 // len(names)), 96) if len(names) <= 30 else LINE
     left = top = _width(names)
     size = left + side * len(order) + 4
     drawn = []

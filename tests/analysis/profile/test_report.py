@@ -105,6 +105,13 @@ def test_two_levels_have_no_radar_and_a_single_one_neither() -> None:
     assert 'class="rd"' not in render(document, "html")
 
 
+def test_levels_of_one_item_each_have_no_radar() -> None:
+    """Their shares are nothing or all."""
+    for items, drawn in ((1, False), (2, True)):
+        categories = {Category(level, "s", "x"): (1.0, items) for level in "abcdef"}
+        assert ('class="rd"' in render(made([profile_of("a", "en", "rae", categories)]), "html")) is drawn
+
+
 def test_calibration_has_its_curve_and_its_bins() -> None:
     of = ReliabilityCurve([Bin(0.8, 0.9, 40, 0.85, 0.6, 0.45, 0.73)], 0.25, 0.04, 0.85, 0.6, 0.5, 40)
     document = made([a_profile(metric="lbs")], calibrations={("a", "en"): of})

@@ -191,10 +191,15 @@ def _levels(data: Profiles) -> Section | None:
     heads = ("Model", "Language", "Method", *(level.capitalize() for level in levels))
     shaded = range(3, len(heads))
     table = Table(title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=shaded, middle=data.chance)
-    models = dict.fromkeys(profile.model for profile in profiles)
+    models = dict.fromkeys(profile.model for profile in profiles if _has_radar(profile))
     radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
     legend = TEXTS.paragraphs("radars")[0] if radars else ""
     return Section(title="Levels", legend=legend, panels=radars, tables=[table])
+
+
+def _has_radar(profile: ModelProfile) -> bool:
+    """Whether enough levels have more than one item: of one item a share is nothing or all."""
+    return sum(estimate.items > 1 for estimate in profile.levels.values()) >= RADAR_AXES.start
 
 
 def _radar(data: Profiles, model: str) -> Chart:
