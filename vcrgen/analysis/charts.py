@@ -1,7 +1,7 @@
 """Drawings of an analysis as inline SVG: heatmap, tree, path diagram, places of tasks. No two names overlap.
 
-Every name has a line of its own, and a drawing that is wider than the page shrinks to it. Every number drawn here also stands
-in a table of the same section, so the drawings are hidden from screen readers.
+Every name has a line of its own, and a drawing that is wider than the page shrinks to it. Every number drawn here
+also stands in a table of the same section, so the drawings are hidden from screen readers.
 """
 
 from __future__ import annotations
