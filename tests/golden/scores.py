@@ -241,7 +241,6 @@ def score_options(bench: Bench) -> Any:
     except VcrgenError as error:
         found["strict"] = str(error).replace(str(bench.folder), "TMP")
     found["validate"] = bench.run("validate", file, "--data", data)
-    found["explain"] = bench.run("score", file, "--data", data, "--explain", "en-12")
     return found
 
 

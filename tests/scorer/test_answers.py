@@ -13,9 +13,7 @@ import pytest
 from vcrgen.core.errors import AnswerError, DatasetError
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.manifest import read_manifest, write_manifest
-from vcrgen.data.views import View
 from vcrgen.scorer import load_answers, score
-from vcrgen.scorer.images import read_images
 
 Tamper = Callable[[Callable[[str, list[Any]], list[Any]]], Path]
 
@@ -115,21 +113,3 @@ def test_a_file_that_was_changed_is_not_scored_against(dataset: Path, tmp_path: 
 def test_the_public_part_of_a_hidden_set_has_no_answers(hidden: Callable[..., Path]) -> None:
     with pytest.raises(AnswerError, match="is the public part of a hidden test set, which has no answers"):
         load_answers(hidden())
-
-
-def test_images_for_reports(dataset: Path, saved: Path, tmp_path: Path) -> None:
-    for data, mode in ((dataset, "easy"), (dataset, "hard"), (saved, "-")):
-        key = load_answers(data, split="train")
-        wanted = {key.questions[2].question_id: {View.TEI}, key.questions[0].question_id: {View.STACKED, View.STRIP}}
-        found = read_images(key, mode, wanted)
-        table = pq.read_table(next((dataset / ("easy" if mode == "easy" else "hard")).glob("train-*"))).to_pylist()
-        assert found == {
-            (row["question_id"], view): row[view.column]["bytes"]
-            for row in table
-            for view in wanted.get(row["question_id"], ())
-        }
-        assert read_images(key, mode, {"nobody": {View.TEI}}) == {}
-    shutil.copytree(dataset, tmp_path / "gone")
-    key = load_answers(tmp_path / "gone", split="train")
-    shutil.rmtree(tmp_path / "gone")
-    assert read_images(key, "easy", {key.questions[0].question_id: {View.TEI}}) == {}

@@ -90,9 +90,8 @@ def test_every_format(run: Run, dataset: Path, outputs: dict[str, Path], tmp_pat
     text = out.read_text("utf-8")
     assert "vcrgen-v2" in text and "perfect" in text
     if form == "html":
-        assert (
-            text.count("<img") >= 3 and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")
-        )
+        assert "Beside what was expected: vcrgen view " in text
+        assert "<img" not in text and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")
     if form == "json":
         assert len(json.loads(text)["comparisons"]) == 6
 
@@ -111,14 +110,6 @@ def test_evidence(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: P
         if row["ngram"]:
             part = sources[row["question_id"], row["view"]][row["start"] : row["end"]]
             assert part.replace(" ", "") == row["ngram"].replace(" ", "")
-
-
-def test_explain(run: Run, dataset: Path, outputs: dict[str, Path]) -> None:
-    question = load_answers(dataset).questions[0]
-    text = run("score", outputs["perfect"], "--data", dataset, "--explain", question.question_id)
-    assert f"[{question.answers[0]}]" in text and "outcome: exact" in text
-    with pytest.raises(VcrgenError, match="'nobody' is not in the dataset"):
-        run("score", outputs["perfect"], "--data", dataset, "--explain", "nobody")
 
 
 def test_validate(run: Run, key: Path, perfect: Path, write_lines: Any) -> None:
@@ -237,7 +228,6 @@ def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Pat
         if form != "text":
             assert "<script" not in text and "<img" not in text and ">49" not in text
         assert "\x1b[31m" not in text or form == "html"
-    assert "\x1b[31m" not in run("score", file, "--data", key, "--explain", evil)
 
 
 @pytest.mark.parametrize("name", ["＝1+1", "x;=1+1"])

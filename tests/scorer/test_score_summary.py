@@ -33,7 +33,7 @@ def sentences(write_lines: WriteLines) -> MakePage:
             files.append(write_lines(f"{name}.jsonl", rows))
         results = [session.score(file) for file in files]
         compared = compare(results) if len(runs) > 1 else []
-        page = score_page(session, files, results, compared)
+        page = score_page(results, compared, data="key", view="")
         assert re.search('<ul class="summary">.*<figure>.*<details( open)?><summary>Scores', page, re.DOTALL)
         assert render(results, "html", compared).count('<ul class="summary">') == 1
         assert '"summary"' not in render(results, "json", compared)

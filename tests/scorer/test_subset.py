@@ -71,25 +71,6 @@ def test_rows_that_a_file_of_outputs_names_are_those_of_the_whole_dataset(
     assert result.problems["outside"][0] == 47 and set(result.problems) == {"outside"}
 
 
-def test_images_of_a_subset_are_those_of_its_questions(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from vcrgen.data.views import View
-    from vcrgen.scorer.images import read_images
-
-    ids = [f"q{n}" for n in range(9)]
-    columns = {"question_id": ids, "crossed_text": [["red dog"]] * 9, "stacked_image": [i.encode() for i in ids]}
-    (tmp_path / "data").mkdir()
-    pq.write_table(pa.table(columns), tmp_path / "data" / "test-00000-of-00001.parquet")
-    file = tmp_path / "ids.txt"
-    file.write_text("q8\nq2\n", "utf-8")
-    key = load_answers(tmp_path / "data", subset=str(file), lang="en")
-    assert list(key.ids()) == ["q2", "q8"]
-    found = read_images(key, "hard", {"q8": {View.STACKED}, "q2": {View.STACKED}, "q5": {View.STACKED}})
-    assert found == {(i, View.STACKED): i.encode() for i in ("q2", "q5", "q8")}
-
-
 def test_validate_says_the_subset(many: tuple[Path, Path], tmp_path: Path) -> None:
     key, outputs = many
     file = tmp_path / "ids.txt"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,14 +26,13 @@ from vcrgen.cli.root import app
 from vcrgen.core.errors import ScoreError
 from vcrgen.core.files import sha256_file
 from vcrgen.core.options import drop_none, validate_options
-from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.options import VIEW_OPTIONS, ScoreOptions
 
 if TYPE_CHECKING:
     from vcrgen.core.signature import Signature
     from vcrgen.scorer.comparison import Comparison
     from vcrgen.scorer.predictions import PredictionFile
     from vcrgen.scorer.results import RunResult
-    from vcrgen.scorer.session import BaseScoringSession
 
 Files = Annotated[
     list[Path], typer.Argument(help="Files of model outputs; the format is recognised. - is standard input.")
@@ -63,7 +63,6 @@ Details = Annotated[
         "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
         "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
         "vcrgen score canary.jsonl --data hidden-2026/public",
-        "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
     )
 )
 @options_of(ScoreOptions)
@@ -77,7 +76,6 @@ def score(
     figure: Figure = None,
     no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
     details: Details = False,
-    explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="End with exit code 0 though questions have no output.")
     ] = False,
@@ -101,8 +99,6 @@ def score(
 
     output_format = report_format(form, out, figure=figure)
     settings = validate_options(ScoreOptions, drop_none(options))
-    if explain is not None:
-        return _explain(open_session(data, settings), predictions, explain)
     check_targets([out, spans], [*predictions, data])
     if (public := public_part(data)) and (replies := canary_replies(predictions, public)):
         if compare or spans or details:
@@ -122,15 +118,18 @@ def score(
         results.append(replace(session.score(runs[-1]), from_pixels=True))
     results = assign_titles(results)
     written = _write_saved(results, results_to, secret=session.key.hidden)
-    order = by_score(results)
-    runs, results = [runs[place] for place in order], [results[place] for place in order]
+    results = [results[place] for place in by_score(results)]
+    view = _view_command(data, predictions, settings)
     comparisons = compare_runs(results, in_pairs=compare) if compare or settings.pixels else []
     if output_format == "html":
         from vcrgen.scorer.score_report import score_page
 
-        write_report_text(score_page(session, runs, results, comparisons), out, written)
+        name = session.key.name
+        write_report_text(score_page(results, comparisons, data=name, view=shlex.join(view)), out, written)
     else:
         _report(output_format, results, comparisons, out, written, details=details)
+        if output_format == "text" and out is None and view:
+            console.say_next("Next", *view)
     if figure is not None:
         write_charts(score_document(results, comparisons), figure)
     if not allow_missing and (sentences := list(missing_sentences(results))):
@@ -216,20 +215,13 @@ def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *
     return [target for target in targets if target is not None]
 
 
-def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_id: str) -> None:
-    """Print one question's outputs with their matches."""
-    from vcrgen.cli.score_output import show_example, show_item, show_signature
-    from vcrgen.cli.terminal import print_parts
-    from vcrgen.scorer.span_session import ScoredExample
-
-    examples_found = [item for file in predictions for item in session.find_examples(file, {question_id})]
-    if not examples_found:
-        is_there = session.key.row_of(question_id) is not None
-        where = "has no output in these files" if is_there else "is not in the dataset"
-        raise ScoreError(f"The question {question_id!r} {where}.")
-    for item in examples_found:
-        print_parts(console.out, show_example(item) if isinstance(item, ScoredExample) else show_item(item))
-    print_parts(console.out, [show_signature("", str(session.signature))])
+def _view_command(data: Path, predictions: Sequence[Path], options: ScoreOptions) -> list[str]:
+    """The command that shows every output as it was scored; none for what was read from a pipe."""
+    if not all(file.is_file() for file in predictions):
+        return []
+    given = ((f"--{name}", getattr(options, name)) for name in VIEW_OPTIONS)
+    words = [word for name, value in given if value is not None for word in (name, value)]
+    return ["vcrgen", "view", str(data), *map(str, predictions), *words]
 
 
 def _report(

@@ -7,28 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.text import Text
 
 from vcrgen.cli.terminal import SHORT, draw, plain, unbroken
 from vcrgen.core.plurals import pluralize
-from vcrgen.data.tasks.bloom import LETTERS
-from vcrgen.data.tasks.task import MCQ_TASK, TASKS, VCR_TASK
+from vcrgen.data.tasks.task import TASKS, VCR_TASK
 from vcrgen.report.document import LONG_TABLES_OMITTED
-from vcrgen.report.escape import escape_terminal
-from vcrgen.report.table import Table, percent
+from vcrgen.report.table import Table
 from vcrgen.scorer.citation import citation
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.output_matcher import describe_problem
-from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, effective_range, few_clusters_sentences, require_one_signature
 from vcrgen.scorer.score_report import remarks, score_document
 from vcrgen.scorer.score_tables import SCORES, by_title, chance_level, comparison_table, group_tables, score_table
 from vcrgen.scorer.session import Validation
-from vcrgen.scorer.span_session import ScoredExample
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.mcq.session import ItemExample
+    pass
 
 _SHORT = SHORT | {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
@@ -131,38 +126,6 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
 
 
-def show_example(example: ScoredExample) -> Iterator[RenderableType]:
-    """Yield an example with its matches, highlighted in the output."""
-    yield plain(f"{example.question_id}  ({example.view.label}, mode {example.mode})", "bold")
-    for number, match in enumerate(example.matches, start=1):
-        yield _explained(number, match)
-        if example.output is not None:
-            yield _highlighted(example.output, match)
-
-
-def show_item(example: ItemExample) -> Iterator[RenderableType]:
-    """Yield an MCQ item: question, options, outputs, and scores."""
-    item, result = example.item, example.result
-    question = item.questions[example.lang]
-    yield plain(f"{item.question_id}  ({example.view.label}, {example.lang})  {item.path}", "bold")
-    yield plain(question.text)
-    for number, option in enumerate(question.options):
-        marks = ((item.answer, "right"), (item.trap, "trap"), (result.choice, "chosen"))
-        notes = ", ".join(word for place, word in marks if place == number)
-        yield plain(f"  {LETTERS[number]}  {option}{f'  ({notes})' if notes else ''}")
-    for response in example.responses:
-        if response.output is not None:
-            rotation = f" (rotation {response.rotation})" if response.rotation else ""
-            yield plain(f"  output{rotation}: {response.output}")
-        for name, figures in (("log-probability a token", response.logprobs), ("labels", response.label_logprobs)):
-            if figures is not None:
-                means = (sum(value) / len(value) if isinstance(value, tuple) else value for value in figures)
-                yield plain(f"  {name}: {', '.join(f'{mean:.3f}' for mean in means)}")
-    scores = zip(MCQ_TASK.metrics, result.scores, strict=True)
-    figures_of_item = ", ".join(f"{name} {percent(score)}" for name, score in scores if score == score)  # but NaN
-    yield plain(f"  outcome: {result.outcome}\n  {figures_of_item}")
-
-
 def show_signature(short: str, signature: str) -> RenderableType:
     """A signature as one line for any terminal.
 
@@ -171,21 +134,3 @@ def show_signature(short: str, signature: str) -> RenderableType:
         signature: All of it.
     """
     return unbroken(f"Signature{f' {short}' if short else ''}: {signature}", "dim")
-
-
-def _explained(number: int, match: SpanMatch) -> Text:
-    scores = ", ".join(f"{name} {percent(value)}" for name, value in match.as_dict().items())
-    distance = f", distance {match.distance}" if match.distance is not None else ""
-    where = f" at {match.start}-{match.end}" if match.start >= 0 else ""
-    nearest = f"\n  nearest: {match.ngram}{where}{distance}" if match.ngram else "\n  nearest: none"
-    return plain(f"Span {number}: {match.answer}\n  outcome: {match.outcome.value}{nearest}\n  {scores}")
-
-
-def _highlighted(output: str, match: SpanMatch) -> Text:
-    text = Text("  output: ", style="dim")
-    if match.start < 0:
-        return text.append(escape_terminal(output), style="default")
-    text.append(escape_terminal(output[: match.start]), style="default")
-    matched = escape_terminal(output[match.start : match.end])
-    text.append(f"[{matched}]", style="bold green" if match.exact else "bold yellow")
-    return text.append(escape_terminal(output[match.end :]), style="default")

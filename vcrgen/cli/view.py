@@ -16,7 +16,7 @@ from vcrgen.core.errors import ConfigError, ServiceError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.core.plurals import pluralize
-from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.options import VIEW_OPTIONS, ScoreOptions
 
 
 @app.command(
@@ -26,7 +26,7 @@ from vcrgen.scorer.options import ScoreOptions
         "vcrgen view data/my-vcr preds.jsonl --filter 'outcome=wrong&mode=hard' --out wrong",
     )
 )
-@options_of(ScoreOptions, only=("protocol", "mode", "view", "split", "lang"))
+@options_of(ScoreOptions, only=VIEW_OPTIONS)
 def view(
     data: Annotated[
         Path, typer.Argument(help="A dataset or key, as for `vcrgen score --data`, or the public part of a hidden set.")

@@ -8,6 +8,8 @@ from pydantic import model_validator
 from vcrgen.core.options import PANEL_SERVER, Options, option
 from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
 
+VIEW_OPTIONS = ("protocol", "mode", "view", "split", "lang")  # that `vcrgen view` has, too
+
 
 class ScoreOptions(Options):
     """Options of scoring; the protocol decides where they are None."""

@@ -1,27 +1,22 @@
-"""A scoring as a document, and the page with the worst and best items and their images."""
+"""A scoring as a document and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
-from vcrgen.core.media import data_uri
 from vcrgen.core.plurals import pluralize
-from vcrgen.data.views import View
 from vcrgen.report import document
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
 from vcrgen.report.table import Number, Percent, Table, percent
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.groups import PIXEL_BITS
-from vcrgen.scorer.images import read_images
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.paper_table import paper_latex
-from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import (
     CellResult,
     Estimate,
@@ -43,11 +38,7 @@ from vcrgen.scorer.score_tables import (
     outputs_table,
     score_table,
 )
-from vcrgen.scorer.session import BaseScoringSession, Outputs
-from vcrgen.scorer.span_session import ScoredExample, Session
 
-EXAMPLES = 6
-MAX_OUTPUT_SHOWN = 2000
 # Of each task under its own words: `spans` and `images` of Visual Caption Restoration.
 CSV_COLUMNS = (
     "run",
@@ -77,21 +68,6 @@ _BITS_LEGEND = (
     "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
 )
 _NO_TESTS: Row = (None,) * 5
-
-
-class OutputKey(NamedTuple):
-    """What an output answers."""
-
-    question_id: str
-    mode: str
-    view: View
-
-
-class Card(NamedTuple):
-    """An output as a page shows it."""
-
-    example: ScoredExample
-    image: str  # a `data:` URI, or empty
 
 
 def render(
@@ -204,38 +180,17 @@ def _bits_groups(cell: CellResult) -> list[GroupResult]:
     return [group for group in cell.groups if group.by == PIXEL_BITS and "exact" in group.metrics]
 
 
-def score_page(
-    session: BaseScoringSession,
-    predictions: Sequence[Outputs],
-    results: Sequence[RunResult],
-    comparisons: Sequence[Comparison] = (),
-) -> str:
-    """The page of a scoring, with the worst and best items of each run.
-
-    The results are those of the session, with one signature; their outputs, ``predictions``, stand in the same order
-    and are read again for the examples.
+def score_page(results: Sequence[RunResult], comparisons: Sequence[Comparison], *, data: str, view: str) -> str:
+    """The page of a scoring on a dataset of a name, with the command that shows every output.
 
     Raises:
         ScoreError: The results have different signatures.
     """
-    examples = [
-        (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)
-        for outputs, result in zip(predictions, results, strict=True)
-        if isinstance(session, Session)
-        for head, cards in zip(("Worst", "Best"), _examples(session, outputs, result), strict=True)
-        if cards
-    ]
-    return html_page(
-        _page_document(results, comparisons, f"Scores on {session.key.name}"),
-        "vcrgen.scorer",
-        "examples.html",
-        "examples.css",
-        examples=examples,
-        percent=percent,
-        marked=_marked,
-        longest=MAX_OUTPUT_SHOWN,
-        UNSTATED=UNSTATED,
-    )
+    page = _page_document(results, comparisons, f"Scores on {data}")
+    if view:
+        section = Section(title="Every output", text=[f"Beside what was expected: {view}"])
+        page = replace(page, sections=[*page.sections, section])
+    return html_page(page)
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
@@ -320,77 +275,3 @@ def _size(results: Sequence[RunResult]) -> tuple[int | None, int | None]:
 
 def _numbers(estimate: Estimate) -> tuple[Percent, ...]:
     return tuple(map(Percent, (estimate.value, estimate.sd_units, estimate.sd_clusters, estimate.low, estimate.high)))
-
-
-def _examples(session: Session, outputs: Outputs, result: RunResult) -> tuple[list[Card], list[Card]]:
-    """The outputs of the lowest and of the highest score; no question comes twice."""
-    ranked = _ranked(session, outputs, result)
-    count = min(EXAMPLES, (len({key.question_id for key in ranked}) + 1) // 2)
-    worst = _first(ranked, count)
-    questions = {key.question_id for key in worst}
-    best = _first((key for key in reversed(ranked) if key.question_id not in questions), count)
-    questions |= {key.question_id for key in best}
-    examples = {
-        OutputKey(example.question_id, example.mode, example.view): example
-        for example in session.find_examples(outputs, questions)
-    }
-    images = _images(session, [*worst, *best])
-    worst_cards, best_cards = ([Card(examples[key], images.get(key, "")) for key in keys] for keys in (worst, best))
-    return worst_cards, best_cards
-
-
-def _ranked(session: Session, outputs: Outputs, result: RunResult) -> list[OutputKey]:
-    """Every item with an output, the worst first: by exact match and Jaccard, then by characters.
-
-    Of equals the one with more spans comes first: it is the better example.
-    """
-    answered = {
-        (joined.question, *joined.cell)
-        for joined in session.matched_outputs(outputs)
-        if joined.prediction.output is not None
-    }
-    scored = []
-    for (mode, view), resamples in result.resamples.items():
-        row = 0
-        for number, question in enumerate(session.key.questions):
-            count = len(question.spans)
-            if count and (number, mode, view) in answered:
-                spans = resamples.scores[row : row + count]
-                exact, jaccard, character = (float(spans[name].mean()) for name in ("exact", "jaccard", "character"))
-                score = (exact + jaccard, character, -count)
-                scored.append((score, OutputKey(question.question_id, mode, view)))
-            row += count
-    return [key for _, key in sorted(scored)]
-
-
-def _first(keys: Iterable[OutputKey], count: int) -> list[OutputKey]:
-    """The first outputs of so many questions, one of each."""
-    by_question: dict[str, OutputKey] = {}
-    for key in keys:
-        if len(by_question) < count:
-            by_question.setdefault(key.question_id, key)
-    return list(by_question.values())
-
-
-def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
-    """The images that a page may show, as ``data:`` URIs."""
-    images: dict[OutputKey, str] = {}
-    for mode in {key.mode for key in keys}:
-        views: dict[str, set[View]] = {}
-        for key in keys:
-            if key.mode == mode and key.view in session.task.image_views:
-                views.setdefault(key.question_id, set()).add(key.view)
-        for (question_id, view), data in read_images(session.key, mode, views).items():
-            if uri := data_uri(data):
-                images[OutputKey(question_id, mode, view)] = uri
-    return images
-
-
-def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
-    """An output in pieces with the mark of each: ``exact``, ``near`` (the nearest to a span), or nothing."""
-    marks = [""] * len(output)
-    for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
-        for position in range(max(match.start, 0), min(match.end, len(output))):
-            marks[position] = "exact" if match.exact else "near"
-    pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
-    return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]

@@ -227,7 +227,7 @@ class BaseScoringSession(ABC):
         if len(run) > 1:
             yield f"Files of one model, scored as one: {', '.join(encodable(file.path.name) for file in run)}."
         if self.key.hidden:
-            yield "The answers are secret, and --spans, --explain and the HTML report show them: keep those."
+            yield "The answers are secret, and --spans and vcrgen view show them: show those to nobody."
         if note := note_of(self.key.facts, mcq=self.task is not VCR_TASK):
             yield note
         if subset := self.key.facts.get("subset"):

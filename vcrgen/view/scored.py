@@ -99,7 +99,7 @@ class ScoredSpans(Scored[Session]):
                 "outcome": match.outcome.value,
                 "group": _group(match.outcome, match.jaccard),
                 "nearest": match.ngram,
-                "scores": f"Jaccard {100 * match.jaccard:.0f} %" if match.ngram else "",
+                "scores": _scores_text(match),
             }
             for match in matches
         ]
@@ -221,6 +221,12 @@ def marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
             marks[position] = "exact" if match.exact else "near"
     pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
     return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]
+
+
+def _scores_text(match: SpanMatch) -> str:
+    """How near the nearest n-gram is, in words; empty without one."""
+    shares = f"Jaccard {100 * match.jaccard:.0f} %, character {100 * match.scores.character:.0f} %"
+    return f"{shares}, distance {match.distance}" if match.ngram else ""
 
 
 def _group(outcome: str, jaccard: float = 0.0) -> str:
