@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.data.views import View
 from vcrgen.leaderboard.backup import backup
 from vcrgen.leaderboard.board import Board, open_board
@@ -39,6 +39,7 @@ from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.leaderboard.store.state import DERIVED
 from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
 from vcrgen.report.published.results import ReportedResult
+from vcrgen.web.database.schema import Moment
 
 
 def write(board: Board, count: int) -> None:
@@ -267,6 +268,24 @@ def test_no_column_can_be_changed_unseen(column: sa.Column[Any], full_engine: En
         with pytest.raises(LeaderboardError, match="the log"):
             check_board(connection)
             check_unchanged(read_log(connection))
+
+
+@pytest.mark.parametrize("value", ["x", "[[]]", 7, b"\xff"])
+def test_what_no_vcrgen_writes_is_told_in_a_sentence(value: Any, full_engine: Engine) -> None:
+    """SQLite has a value of any type in any column; those of packed and parsed columns are not read."""
+    packed = (sa.JSON, sa.LargeBinary, Moment, sa.Date)
+    columns = [
+        column for table in metadata.sorted_tables for column in table.columns if isinstance(column.type, packed)
+    ]
+    for column in columns:
+        row, _ = last_row(full_engine, column.table, column.name)
+        change = f'UPDATE {column.table} SET "{column.name}" = ? WHERE rowid = ?'
+        with (
+            edited(full_engine, change, (value, row)) as connection,
+            pytest.raises(VcrgenError, match=r"edited by hand|the log"),
+        ):
+            all_sets(connection)
+            check_board(connection)
 
 
 @pytest.mark.parametrize(

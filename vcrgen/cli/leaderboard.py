@@ -521,8 +521,10 @@ def log(
 ) -> None:
     """Print the log; verify its hash chain, and that the board shows what the log says."""
     from vcrgen.leaderboard.store import log as lines
+    from vcrgen.web.database.engine import as_written
 
-    with _open(board).reading() as connection:
+    opened = _open(board)
+    with opened.reading() as connection, as_written(opened.engine):
         for event in lines.read_log(connection):
             facts = " ".join(f"{name}={value}" for name, value in sorted(event.facts.items()))
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")

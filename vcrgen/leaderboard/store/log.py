@@ -21,6 +21,7 @@ from vcrgen.leaderboard.records import Event, LogEntry
 from vcrgen.leaderboard.store.ranks import changed_rankings
 from vcrgen.leaderboard.store.schema import events
 from vcrgen.leaderboard.store.state import NONCE, changed_runs, state_digests
+from vcrgen.web.database.engine import as_written
 
 START = "0" * 64
 MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
@@ -104,7 +105,13 @@ def check_board(connection: Connection) -> int:
 
     Raises:
         LeaderboardError: A line was changed or is missing, or the database was changed without the log.
+        DatabaseError: A value is none that vcrgen writes.
     """
+    with as_written(connection.engine):
+        return _check_board(connection)
+
+
+def _check_board(connection: Connection) -> int:
     count = check_log(read_log(connection))
     if table := _changed_table(connection):
         raise LeaderboardError(

@@ -18,6 +18,7 @@ from vcrgen.leaderboard.store.log import maintainer, record
 from vcrgen.leaderboard.store.schema import sets
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.session import BaseScoringSession
+from vcrgen.web.database.engine import as_written
 
 _LIFECYCLE = TypeAdapter(SetLifecycle)
 
@@ -76,18 +77,18 @@ def change_set(connection: Connection, test_set: TestSet) -> None:
 def all_sets(connection: Connection) -> Sequence[TestSet]:
     """The sets, in the order in which they were added."""
     columns = [column for column in sets.c if column.name != "number"]
-    rows = connection.execute(select(*columns).order_by(sets.c.number))
-    return [
-        TestSet(
-            **{
-                **row._mapping,
-                "modes": tuple(row.modes),
-                "lifecycle": _LIFECYCLE.validate_python(row.lifecycle),
-                "task": TASKS[row.task],
-            }
-        )
-        for row in rows
-    ]
+    with as_written(connection.engine):
+        return [
+            TestSet(
+                **{
+                    **row._mapping,
+                    "modes": tuple(row.modes),
+                    "lifecycle": _LIFECYCLE.validate_python(row.lifecycle),
+                    "task": TASKS[row.task],
+                }
+            )
+            for row in connection.execute(select(*columns).order_by(sets.c.number))
+        ]
 
 
 def get_set(connection: Connection, name: str) -> TestSet:

@@ -134,6 +134,21 @@ def reached(engine: Engine) -> Iterator[None]:
         raise DatabaseError(f"The database {shown(engine)} cannot be used ({type(problem).__name__}).") from problem
 
 
+@contextmanager
+def as_written(engine: Engine) -> Iterator[None]:
+    """Report a value that no program of ours writes: SQLite has values of any type in any column.
+
+    Raises:
+        DatabaseError: The block stumbled over one.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, AssertionError) as problem:
+        raise DatabaseError(
+            f"The database {shown(engine)} was edited by hand: it holds what vcrgen does not write. Restore a backup."
+        ) from problem
+
+
 def _is_disk_full(error: BaseException | None) -> bool:
     is_sqlite = getattr(error, "sqlite_errorcode", None) in _SQLITE_DISK_FULL
     return is_sqlite or getattr(error, "sqlstate", None) == _POSTGRESQL_DISK_FULL
