@@ -28,12 +28,14 @@ def test_the_commands_of_the_page(run: Callable[..., tuple[int, str, str]]) -> N
             for number, question in enumerate(load_answers(Path("data/my-vcr")).questions)
         ]
         Path(f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    assert len(PAGE.commands) == 4
+    assert len(PAGE.commands) == 5
     for line in PAGE.commands:
         words = shlex.split(line, comments=True)[1:]
         if "--out" in words:
             code, out, err = run(*words)
             assert code == 0 and "shows 1 pair;" in out, err
+        elif "--figure" in words:
+            assert run(*words)[0] == 0 and Path("pair.svg").read_text("utf-8").startswith("<svg ")
         else:
             assert json.loads(served(words))["total"] == 6
 

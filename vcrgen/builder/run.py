@@ -117,7 +117,7 @@ class BuildResult(NotebookResult):
     @property
     def next_command(self) -> Sequence[str]:
         """The command that shows the pairs."""
-        return ("vcrgen", "preview", str(self.path))
+        return ("vcrgen", "view", str(self.path))
 
     @property
     def link(self) -> str:

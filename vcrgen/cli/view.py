@@ -24,6 +24,7 @@ from vcrgen.scorer.options import VIEW_OPTIONS, ScoreOptions
         "vcrgen view data/my-vcr",
         "vcrgen view data/my-vcr run_a.jsonl run_b.jsonl --protocol paper",
         "vcrgen view data/my-vcr preds.jsonl --filter 'outcome=wrong&mode=hard' --out wrong",
+        "vcrgen view data/my-vcr run_a.jsonl run_b.jsonl --filter 'right=0&wrong=1' --figure pair.svg",
     )
 )
 @options_of(ScoreOptions, only=VIEW_OPTIONS)
@@ -38,6 +39,14 @@ def view(
         str, typer.Option("--filter", metavar="TEXT", help="What the address of the page has behind #.")
     ] = "",
     out: Annotated[Path | None, out_option("Write a folder that opens without a server; serve nothing.")] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the first item of --filter with its answer and the outputs, as in papers: .svg, .png or .pdf; "
+            "serve nothing.",
+        ),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="With --out: all items, not the first 2,000.")] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
     **options: Any,
@@ -48,16 +57,25 @@ def view(
     finds items that one model has right and another wrong, and searches in captions, answers and outputs. With --out
     the page is a folder to pass on.
     """
+    from vcrgen.report.figures import check_figure, write_figure
     from vcrgen.view.folder import MAX_ITEMS, write_view
+    from vcrgen.view.pair_figure import pair_figure
     from vcrgen.view.query import Query
     from vcrgen.view.view_data import ViewData
 
     if every and out is None:
         raise ConfigError("--all is of the folder of --out; the page that is served shows all items.")
     settings, query = validate_options(ScoreOptions, drop_none(options)), Query.parse(filters)
-    check_targets([out], [data, *(outputs or [])])
+    if out is not None and figure is not None:
+        raise ConfigError("--out writes a folder and --figure a drawing of one item; give one of them.")
+    check_targets([out, figure], [data, *(outputs or [])])
+    if figure is not None:
+        check_figure(figure)
     shown = ViewData(data, outputs or [], settings)
-    shown.complete(query)
+    query = shown.complete(query)
+    if figure is not None:
+        write_figure(pair_figure(shown, query), figure)
+        return console.say_plain(f"Written: {figure}")
     if out is not None:
         count = write_view(shown, out, query, max_items=None if every else MAX_ITEMS)
         kind = "item" if shown.source.task == "mcq" else "pair"

@@ -238,9 +238,7 @@ class RunResult(NotebookResult):
     @property
     def next_command(self) -> Sequence[str]:
         """The command that shows the outputs beside the images."""
-        if not self.data:
-            return ()
-        return ("vcrgen", "score", *self.outputs, "--data", self.data, "--format", "html", "--out", "scores.html")
+        return ("vcrgen", "view", self.data, *self.outputs) if self.data else ()
 
     def long_rows(self) -> Iterator[LongRow]:
         """Yield each metric of each cell, of each of its groups, and of each difference of two cells."""
