@@ -2831,9 +2831,16 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "view",
         "the answers of a hidden set are written to a folder",
-        "if data.secret:",
-        "if False:",
+        "if data.secret:\n        raise OutputError(",
+        "if False:\n        raise OutputError(",
         "tests/view/test_folder.py",
+    ),
+    M(
+        "view",
+        "the answers of a hidden set are drawn in a figure",
+        "if data.secret:\n        raise ConfigError(",
+        "if False:\n        raise ConfigError(",
+        "tests/view/test_pair_figure.py",
     ),
     M(
         "view",
