@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from PIL import Image, ImageOps
+from PIL import Image
 
 from vcrgen.core.errors import DatasetError
 from vcrgen.core.media import media_type
@@ -23,7 +23,7 @@ from vcrgen.data.views import IMAGE_VIEWS, View
 from vcrgen.report.escape import script_json
 from vcrgen.view.index import IndexedItem, IndexedRow
 
-VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
+VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "caption", "spans")
 PAIR_COLUMNS = ("image", "source_id", "language", "question")
 # Of datasets that vcrgen did not build: their geometry is measured in the images, and their covers are unknown.
 FOREIGN_COLUMNS = ("question_id", *(view.column for view in IMAGE_VIEWS), "caption", "crossed_text")
@@ -207,9 +207,9 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
     strip = image_json(row[View.STRIP.column])
     built = "strip_y" in row
     row = row if built else {**row, **_measure_geometry(row)}
-    stacked, alone = row["strip_y"], row["only_it_strip_y"]
+    stacked = row["strip_y"]
     fits = strip["width"] == image["width"] and strip["height"] == row["strip_height"]
-    if not (fits and image["height"] <= stacked <= MAX_SIDE and 0 <= alone <= stacked):
+    if not (fits and image["height"] <= stacked <= MAX_SIDE):
         raise ValueError("the strip does not fit the image")
     spans = [_span(span, strip) for span in row["spans"]]
     if bits := row.get("pixel_bits"):
@@ -217,7 +217,7 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
     if sum(len(span["boxes"]) for span in spans) > MAX_BOXES:
         raise ValueError("too many boxes")
     caption = _caption_parts(_text(row["caption"]), row["spans"])
-    view = {"strip": strip, "y": stacked, "yAlone": alone, "spans": spans, "caption": caption}
+    view = {"strip": strip, "y": stacked, "spans": spans, "caption": caption}
     if built and View.STACKED.column in row:
         view["image"] = _rows(row[View.STACKED.column], 0, image["height"])
         view["strip"] = _rows(row[View.STACKED.column], stacked, stacked + strip["height"])
@@ -235,11 +235,9 @@ def _rows(value: Mapping[str, Any], top: int, bottom: int) -> Json:
 def _measure_geometry(row: Mapping[str, Any]) -> Json:
     """Measure what a row that vcrgen did not build lacks: the places of the strip and of the answers in the caption.
 
-    The strip is at the bottom of the stacked image. In the image of the strip alone it may be anywhere: its first row
-    with ink tells.
+    The strip is at the bottom of the stacked image.
     """
     strip_height = image_size(row[View.STRIP.column])[1]
-    first = {view: _first_ink(row[view.column]) for view in (View.STRIP, View.TEI)}
     done, spans = 0, []
     for text in map(_text, row["crossed_text"]):
         start = row["caption"].find(text, done)
@@ -249,16 +247,8 @@ def _measure_geometry(row: Mapping[str, Any]) -> Json:
     return {
         "strip_height": strip_height,
         "strip_y": image_size(row[View.STACKED.column])[1] - strip_height,
-        "only_it_strip_y": first[View.TEI] - first[View.STRIP],
         "spans": spans,
     }
-
-
-def _first_ink(value: Mapping[str, Any]) -> int:
-    """First row of an image that is not white; 0 for a white image."""
-    with _open_image(value) as image:
-        box = ImageOps.invert(image.convert("L")).getbbox()
-    return box[1] if box else 0
 
 
 def _open_image(value: Mapping[str, Any]) -> Image.Image:

@@ -394,7 +394,8 @@ function renderPair(card, mode) {
     return;
   }
   const { width, height } = card.content.image;
-  place(stack, { w: width, h: view.y + view.strip.height, vh: height, sh: view.strip.height, y: card.alone ? view.yAlone : view.y });
+  const top = card.alone ? 0 : view.y; // of the image of the strip alone, which is as high as that of both, only the strip
+  place(stack, { w: width, h: top + view.strip.height, vh: height, sh: view.strip.height, y: top });
   vi.hidden = card.alone;
   picture(vi, view.image || card.content.image);
   for (const [name, layer] of Object.entries(card.layers)) layer.hidden = name !== mode;
