@@ -2863,4 +2863,11 @@ MUTATIONS: tuple[Mutation, ...] = (
         "return saved",
         "tests/view/test_scored.py",
     ),
+    M(
+        "view",
+        "a view shows items outside of the subset",
+        "return session is None or ((row := session.key.row_of(item.id)) is not None and row < len(session.key))",
+        "return True",
+        "tests/view/test_scored.py",
+    ),
 )

@@ -36,7 +36,7 @@ STANDS_ON: dict[str, set[str]] = {
     "analysis": {"text", "data", "stats", "report", "scorer", "bloom"},
     "web": set(),
     "view": {"data", "report", "scorer", "web"},
-    "leaderboard": {"text", "data", "stats", "report", "scorer", "web"},
+    "leaderboard": {"text", "data", "stats", "report", "scorer", "web", "view"},
     "study": {"text", "data", "stats", "report", "scorer", "bloom", "web"},
 }
 STANDS_ON["cli"] = set(STANDS_ON)

@@ -7,6 +7,8 @@ import pytest
 
 from tests.leaderboard.common import Facts, Hand, Place, Run, Submit
 from vcrgen.core.errors import OutputError
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.export import KINDS, export_site, export_tables
@@ -19,9 +21,9 @@ EASY = ("easy", "stacked")
 
 
 def texts(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
-    }
+    """The content of all files but pictures."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".png")
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
 
 
 def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
@@ -67,8 +69,9 @@ def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    known = {answer for question in public_key.questions for answer in question.answers}
-    secrets = [a for q in hidden_key.questions for a in q.answers if len(a) >= 8 and a not in known]
+    public = next(test_set.path for test_set in board.sets if test_set.name == "public")
+    captions = "\n".join(row["caption"].casefold() for _, row in open_dataset(public, VCR).rows(["caption"]))
+    secrets = [a for q in hidden_key.questions for a in q.answers if len(a) >= 8 and a.casefold() not in captions]
     assert len(secrets) >= 8
     for right, model in ((1, "Right"), (2, "Half"), (0, "Wrong")):
         submit(board, hand(hidden_key, right=right, note=model), facts(model), set_name="hidden-en")
@@ -96,6 +99,14 @@ def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
     shown |= {"standard error": "".join(capfd.readouterr())}
     assert set(shown) >= {"md", "csv", "latex", "json", "log", "list", "site/index.html", "site/board.json"}
     assert "scored" in shown["standard error"] or "scored" in shown["log"]
+    assert [path.name for path in (tmp_path / "site").glob("view-*")] == ["view-public"]
+    items = json.loads(pages["view-public/data/0000.js"].partition(",")[2].removesuffix(");\n"))
+    assert len(items) == min(len(public_key), 50) and {
+        len({result["run"] for result in item["results"]}) for item in items
+    } == {3}
+    assert "Half (" in pages["view-public/index.html"]
+    assert 'href="view-public/index.html"' in pages["set-public.html"]
+    assert "view-" not in pages["set-hidden-en.html"]
     assert "Holds answers 0" in shown["json"] and "Right" in shown["list"]
     for name, text in shown.items():
         folded = text.casefold()

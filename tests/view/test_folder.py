@@ -68,6 +68,7 @@ def test_the_first_items_of_the_filter(dataset: Path, run: Run, monkeypatch: pyt
     ("words", "problem"),
     [
         (["--all"], "--all is of the folder of --out"),
+        (["--subset", "first2"], "give files of outputs, too"),
         (["--filter", "mode=soft", "--out", "x"], "names the mode 'soft'"),
         (["--filter", "right=0&wrong=1", "--out", "x"], "names the model 0; there are 0"),
         (["--out", "mine"], "mine is there and holds something else"),

@@ -74,6 +74,14 @@ def test_scores_beside_the_outputs_are_used_where_their_signature_fits(
     assert outputs_scored() == 12 + 7
 
 
+def test_items_outside_of_a_subset_are_not_shown(dataset: Path, outputs: list[Path]) -> None:
+    whole, first = view_of(dataset, outputs), view_of(dataset, outputs, subset="first2")
+    assert [item["id"] for item in first.page(Query())["items"]] == [
+        item["id"] for item in whole.page(Query())["items"][:2]
+    ]
+    assert first.index.total == 2 and "subset:first2" in first.facts()["signature"]
+
+
 def test_a_file_is_named_once(dataset: Path, outputs: list[Path]) -> None:
     with pytest.raises(ScoreError, match="is named twice"):
         view_of(dataset, [outputs[0], outputs[0]])

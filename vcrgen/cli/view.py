@@ -71,7 +71,8 @@ def view(
     check_targets([out, figure], [data, *(outputs or [])])
     if figure is not None:
         check_figure(figure)
-    shown = ViewData(data, outputs or [], settings)
+    with console.err.status("Reading and scoring the outputs" if outputs else "Reading the dataset"):
+        shown = ViewData(data, outputs or [], settings)
     query = shown.complete(query)
     if figure is not None:
         write_figure(pair_figure(shown, query), figure)

@@ -11,6 +11,7 @@ from vcrgen.core.folder import new_folder
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pages import page_of
 from vcrgen.leaderboard.samples import SampleFolder, write_samples
+from vcrgen.leaderboard.set_views import write_set_views
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
@@ -48,7 +49,7 @@ def export_site(board: Board, folder: Path) -> int:
         pairs = model_pairs(reader)[:COMPARED]
         site = reader.site(live=False, compared=pairs)
         samples = SampleFolder(board.folder)
-        pages = Pages(site, samples.read)
+        pages = Pages(site, samples.read, write_set_views(board, connection, site.sets, temporary))
         page_names = [names.INDEX, *(row.name for row in QUERY_PAGES if row.exists(site))]
         page_names += [names.board_name(track) for track in site.tracks]
         page_names += [names.set_name(test_set.name) for test_set in site.sets]
@@ -70,4 +71,4 @@ def export_site(board: Board, folder: Path) -> int:
         ]
         for file in sample_files:
             shutil.copyfile(file, temporary / file.name)
-    return len(files) + len(sample_files)
+        return sum(path.is_file() for path in temporary.rglob("*"))

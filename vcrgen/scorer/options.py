@@ -8,7 +8,7 @@ from pydantic import model_validator
 from vcrgen.core.options import PANEL_SERVER, Options, option
 from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
 
-VIEW_OPTIONS = ("protocol", "mode", "view", "split", "lang")  # that `vcrgen view` has, too
+VIEW_OPTIONS = ("protocol", "mode", "view", "split", "subset", "lang")  # that `vcrgen view` has, too
 
 
 class ScoreOptions(Options):

@@ -38,22 +38,28 @@ def write_view(data: ViewData, out: Path, query: Query, *, max_items: int | None
         OutputError: The answers are secret, or the folder cannot be written.
         VcrgenError: A filter cannot be used.
     """
+    with new_folder(out, mark=MARK) as folder:
+        count = fill_folder(data, folder, query, max_items=max_items)
+        write_text(folder / MARK, "")
+    return count
+
+
+def fill_folder(data: ViewData, folder: Path, query: Query, *, max_items: int | None) -> int:
+    """Write a view into an empty folder; see `write_view`."""
     if data.secret:
         raise OutputError("The answers of a hidden set go into no folder that could be passed on; leave --out out.")
     query = data.complete(query)
     selection = data.index.select(query.selection, max_items or data.index.total)
-    with new_folder(out, mark=MARK) as folder:
-        for name in ("data", "images"):
-            (folder / name).mkdir()
-        for start in range(0, len(selection.places), CHUNK):
-            places = selection.places[start : start + CHUNK]
-            items = list(_items(data, folder, places, start))
-            part = start // CHUNK
-            write_text(folder / "data" / f"{part:04}.js", f"vcrgenItems({part},{script_json(items)});\n")
-        facts = {**data.facts(), "mode": query.mode, "total": len(selection.places), "whole": data.index.total}
-        facts |= {"about": data.about(), "chunk": CHUNK}
-        write_text(folder / "index.html", write_page(facts, served=False))
-        write_text(folder / MARK, "")
+    for name in ("data", "images"):
+        (folder / name).mkdir(parents=True)
+    for start in range(0, len(selection.places), CHUNK):
+        places = selection.places[start : start + CHUNK]
+        items = list(_items(data, folder, places, start))
+        part = start // CHUNK
+        write_text(folder / "data" / f"{part:04}.js", f"vcrgenItems({part},{script_json(items)});\n")
+    facts = {**data.facts(), "mode": query.mode, "total": len(selection.places), "whole": data.index.total}
+    facts |= {"about": data.about(), "chunk": CHUNK}
+    write_text(folder / "index.html", write_page(facts, served=False))
     return len(selection.places)
 
 

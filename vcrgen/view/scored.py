@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -40,37 +39,39 @@ _GROUPS = {
 
 
 class Scored(ABC, Generic[SessionT]):
-    """The runs of some files, grouped as `vcrgen score` groups them."""
+    """Runs and their titles: those given, or else the models or the names of their files."""
 
-    def __init__(self, session: SessionT, files: Sequence[Path]) -> None:
-        reject_duplicate_files(files, [file.resolve() for file in files])
+    def __init__(self, session: SessionT, runs: Sequence[Run], titles: Sequence[str] = ()) -> None:
         self.session = session
-        self.runs = session.runs(files)
-        self.titles = [""] * len(self.runs)
+        self.runs = runs
+        self.titles = list(titles)
         self.views: list[str] = []  # that have outputs, in the order of tables
 
     def add_to(self, index: ViewIndex) -> None:
         """Score every output, and put them into the index."""
-        views = set[str]()
+        views, models = set[str](), list[str]()
         for number, run in enumerate(self.runs):
             cells = set[tuple[str, str]]()
-            index.add_outputs(number, self._noted(self._outputs(number, run), cells))
+            index.add_outputs(number, self._noted(self._outputs(run), cells))
             for mode, view in sorted(cells):
                 self._add_missing(index, number, mode, view)
             views |= {view for _, view in cells}
+            models.append(next((prediction.model for file in run for prediction in file if prediction.model), ""))
         self.views = [view.value for view in self.session.task.views if view.value in views]
-        if repeated := [title for title, count in Counter(self.titles).items() if count > 1]:
-            for number, run in enumerate(self.runs):
-                if self.titles[number] in repeated:
-                    self.titles[number] = f"{self.titles[number]} ({run_name(run)}, {number + 1})"
+        names = [model or run_name(run) for model, run in zip(models, self.runs, strict=True)]
+        if not self.titles:
+            self.titles = [
+                f"{name} ({run_name(run)}, {number})" if names.count(name) > 1 else name
+                for number, (name, run) in enumerate(zip(names, self.runs, strict=True), start=1)
+            ]
 
     @abstractmethod
     def details(self, question_id: str, output: StoredOutput) -> Json:
         """What a page shows of an output."""
 
     @abstractmethod
-    def _outputs(self, number: int, run: Run) -> Iterator[IndexedOutput]:
-        """The outputs of a run for the index; sets its title."""
+    def _outputs(self, run: Run) -> Iterator[IndexedOutput]:
+        """The outputs of a run for the index."""
 
     def _add_missing(self, index: ViewIndex, number: int, mode: str, view: str) -> None:
         """Add what a run lacks in a mode and a view."""
@@ -106,12 +107,10 @@ class ScoredSpans(Scored[Session]):
         pieces = [] if text is None else marked(text[:MAX_SHOWN], matches)
         return {"spans": spans, "responses": [{"pieces": pieces, "cut": len(text or "") > MAX_SHOWN}]}
 
-    def _outputs(self, number: int, run: Run) -> Iterator[IndexedOutput]:
+    def _outputs(self, run: Run) -> Iterator[IndexedOutput]:
         saved = _saved_scores(self.session, run)
-        self.titles[number] = run_name(run)
         for matched in self.session.matched_outputs(run):
             prediction, row, (mode, view) = matched
-            self.titles[number] = prediction.model or self.titles[number]
             codes, score = self._codes(matched, saved)
             flaw = Outcome.FAILED.value if prediction.failed else "" if prediction.output is not None else "null"
             details = json.dumps([prediction.output, flaw], ensure_ascii=False)
@@ -156,9 +155,7 @@ class ScoredItems(Scored[ItemSession]):
         details: Json = json.loads(output.details)
         return details
 
-    def _outputs(self, number: int, run: Run) -> Iterator[IndexedOutput]:
-        models = {prediction.model for file in run for prediction in file if prediction.model}
-        self.titles[number] = next(iter(sorted(models)), run_name(run))
+    def _outputs(self, run: Run) -> Iterator[IndexedOutput]:
         question_ids = {item.question_id for item in self.session.key.questions}
         for example in self.session.find_examples(run, question_ids):
             group = _group(example.result.outcome)
@@ -204,13 +201,19 @@ class ScoredItems(Scored[ItemSession]):
         }
 
 
-def open_scored(session: BaseScoringSession, files: Sequence[Path]) -> Scored[Any]:
-    """The runs of files under a session.
+def open_scored(session: BaseScoringSession, runs: Sequence[Run], titles: Sequence[str] = ()) -> Scored[Any]:
+    """Runs under a session, with titles or without."""
+    return ScoredSpans(session, runs, titles) if isinstance(session, Session) else ScoredItems(session, runs, titles)  # type: ignore[arg-type]
+
+
+def read_runs(session: BaseScoringSession, files: Sequence[Path]) -> list[Run]:
+    """The runs of files, grouped as `vcrgen score` groups them.
 
     Raises:
         VcrgenError: A file cannot be read, fits the dataset nowhere, or is named twice.
     """
-    return ScoredSpans(session, files) if isinstance(session, Session) else ScoredItems(session, files)  # type: ignore[arg-type]
+    reject_duplicate_files(files, [file.resolve() for file in files])
+    return session.runs(files)
 
 
 def marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:

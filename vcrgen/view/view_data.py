@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from vcrgen.core.errors import ConfigError
@@ -17,6 +18,7 @@ from vcrgen.scorer.answers import choose_split, hidden_folder
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.run import open_session
 from vcrgen.scorer.session import BaseScoringSession
@@ -24,7 +26,7 @@ from vcrgen.view.index import OUTCOMES, IndexedItem, IndexedRow, ViewIndex
 from vcrgen.view.pairs import HiddenPairs, Json, Pairs
 from vcrgen.view.query import PAGE_ITEMS, Query
 from vcrgen.view.questions import Questions, question_json
-from vcrgen.view.scored import NEAR, Scored, open_scored
+from vcrgen.view.scored import NEAR, Scored, open_scored, read_runs
 
 
 class ItemSource(Protocol):
@@ -106,20 +108,33 @@ class ViewData:
     Args:
         data: As `vcrgen score --data` takes it, or the public part of a hidden set.
         outputs: Files of outputs; none shows the dataset alone.
-        options: Protocol, mode, view, split and language, as of `vcrgen score`.
+        options: Those of `VIEW_OPTIONS`, as of `vcrgen score`.
+        models: Outputs that are open already, by the titles of their models; in place of ``outputs``.
 
     Raises:
         VcrgenError: The data cannot be read, or the outputs fit them nowhere.
     """
 
-    def __init__(self, data: Path, outputs: Sequence[Path], options: ScoreOptions) -> None:
-        session = open_session(data, options) if outputs else None
+    def __init__(
+        self,
+        data: Path,
+        outputs: Sequence[Path],
+        options: ScoreOptions,
+        *,
+        models: Mapping[str, PredictionFile] = MappingProxyType({}),
+    ) -> None:
+        if options.subset is not None and not (outputs or models):
+            raise ConfigError("--subset names the questions that are scored; give files of outputs, too.")
+        session = open_session(data, options) if outputs or models else None
         self.secret = session is not None and session.key.hidden
         self.source = _source(data, session, options)
-        self.scored: Scored[Any] | None = open_scored(session, outputs) if session is not None else None
+        self.scored: Scored[Any] | None = None
+        if session is not None:
+            runs = [(file,) for file in models.values()] or read_runs(session, outputs)
+            self.scored = open_scored(session, runs, list(models))
         self.name = _name(data)
         self.index = ViewIndex(secret=self.secret)
-        self.index.add_items(self.source.items())
+        self.index.add_items(item for item in self.source.items() if _is_asked(session, item))
         self.index.add_rows(self.source.rows())
         if self.scored is not None:
             self.scored.add_to(self.index)
@@ -254,6 +269,11 @@ def _of_split(dataset: Dataset, session: BaseScoringSession | None, options: Sco
     if session is None and options.split in (None, "all"):
         return dataset
     return choose_split(dataset, options.split)
+
+
+def _is_asked(session: BaseScoringSession | None, item: IndexedItem) -> bool:
+    """Whether an item is scored: not one outside of a subset."""
+    return session is None or ((row := session.key.row_of(item.id)) is not None and row < len(session.key))
 
 
 def _texts(item: KeyItem) -> list[str]:

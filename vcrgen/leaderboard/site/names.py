@@ -76,6 +76,11 @@ def example_name(name: str) -> str:
     return f"example-{name}.jsonl"
 
 
+def view_folder(name: str) -> str:
+    """The folder of the view of a set, in an exported site."""
+    return f"view-{name}"
+
+
 def status_name(submission_id: str) -> str:
     """The page of one submission, for whoever knows its id."""
     return f"submission-{submission_id}.html"

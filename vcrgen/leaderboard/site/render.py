@@ -29,15 +29,18 @@ class Pages:
     Args:
         site: What stands on all of them.
         samples: Gives the samples of a set, if there are any.
+        views: The names of sets that have a view beside the pages.
     """
 
     def __init__(
         self,
         site: page_records.Site,
         samples: SamplesOf = lambda test_set: None,
+        views: frozenset[str] = frozenset(),
     ) -> None:
         self.site = site
         self._samples = samples
+        self._views = views
 
     def board(self, table: page_records.BoardTable, asked: TableRequest = WHOLE) -> str:
         """One table."""
@@ -92,6 +95,7 @@ class Pages:
             item=item,
             line=test_set.output_line(item.question_id, variant, item.right_output) if item else "",
             has_files=samples is not None and samples.has_files,
+            has_view=test_set.name in self._views,
         )
 
     def empty(self) -> str:
