@@ -70,6 +70,42 @@ def test_the_line_has_rate_time_left_and_size_as_far_as_they_are_known(
     assert lines.getvalue().splitlines()[-1] == expected
 
 
+def test_rates_and_times_left_are_of_the_last_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 600 items, a hundred at once; then nothing for two minutes, and ten in a minute."""
+    now = [1000.0]
+    monkeypatch.setattr(console_progress.time, "monotonic", lambda: now[0])
+    lines, bar = io.StringIO(), io.StringIO()
+    listener = ConsoleProgress(Console(file=lines, width=40))
+    console = Console(file=bar, width=120, force_terminal=True, color_system=None)
+    on_terminal = ConsoleProgress(console)
+    for each in (listener, on_terminal):
+        each.begin(600, 0)
+    for pause, done in ((10, 100), (120, 0), (15, 5), (15, 5)):
+        now[0] += pause
+        for each in (listener, on_terminal):
+            each.advance(done, done, Counter())
+        console.print(on_terminal._bar.get_renderable())
+    assert [line.partition(", 100 built")[0].partition(" pairs, ")[2] for line in lines.getvalue().splitlines()][
+        :2
+    ] == [
+        "10/s, 50 s left",
+        "",
+    ]
+    assert "110 of 600 pairs, 10.0/min, 49.0 min left" in lines.getvalue().splitlines()[-1]
+    shown = bar.getvalue().splitlines()
+    assert "10/s" in shown[0] and "0:00:50" in shown[0] and "-:--:--" in shown[1] and "0:49:00" in shown[3]
+
+
+@pytest.mark.parametrize(("total", "still"), [(40, "28 of 40 open, "), (0, "")])
+def test_what_is_waited_for_is_a_line_with_what_is_open(total: int, still: str) -> None:
+    lines = io.StringIO()
+    listener = ConsoleProgress(Console(file=lines, width=40))
+    listener.begin(total, 0)
+    listener.advance(12, 11, Counter(no_image=1))
+    listener.waiting("the server is busy (429: [red]slow)", "next try in 8 s, 5 of 40 tries")
+    assert lines.getvalue() == f"the server is busy (429: [red]slow), {still}next try in 8 s, 5 of 40 tries\n"
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_bar_stands_in_one_line_of_a_narrow_terminal(width: int) -> None:
     """The rate and the reasons took a second line, which stayed when the bar moved on."""

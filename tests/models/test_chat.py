@@ -179,7 +179,7 @@ def test_an_error_in_a_good_answer_may_be_a_refusal() -> None:
         (b'{"error": {"message": "Incorrect API key provided: sk-0123456789."}}', "Incorrect API key provided: [key]."),
         (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "field required"),
         (b'{"object": "error", "message": "too long"}', "too long"),
-        (b'{"error": {"a": 1}}', "nothing more"),
+        (b'{"error": {"a": 1}}', ""),
         (b"Internal Server Error", "Internal Server Error"),
         (b"<html><head><title>502 Bad Gateway</title></head></html>", "502 Bad Gateway"),
         (b"", ""),

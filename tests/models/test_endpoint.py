@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from vcrgen.core.errors import ConfigError, EndpointError
+from vcrgen.core.errors import ConfigError, EndpointError, OutOfPatience
 from vcrgen.core.progress import ProgressListener
-from vcrgen.models import connection, endpoint
+from vcrgen.models import endpoint
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
 from vcrgen.models.connection import Limits
@@ -220,31 +220,26 @@ def test_a_server_that_does_not_name_the_model(serve: Any, faults: Any) -> None:
 
 
 class Told(ProgressListener):
-    """Collect what is said of an outage."""
+    """Collects what is said of waits."""
 
     def __init__(self) -> None:
-        self.warnings: list[str] = []
-        self.stages: list[str] = []
+        self.lines: list[str] = []
 
-    def warn(self, text: str, /) -> None:
-        self.warnings.append(text)
-
-    def stage(self, text: str, /) -> None:
-        self.stages.append(text)
+    def waiting(self, what: str, until: str, /) -> None:
+        self.lines.append(f"{what}; {until}")
 
 
 @pytest.mark.parametrize("fault", [{"status": 502}, {"status": 503}, {"status": 504}, {"fault": "reset"}])
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_an_outage_is_waited_out_by_time(serve: Any, faults: Any, fault: dict[str, Any], concurrency: int) -> None:
-    """However many tries it takes, and it is told once; then the run goes on as if nothing had been."""
+    """However many tries it takes, and it is told; then the run goes on as if nothing had been."""
     told, tries = Told(), 40
     server = serve(lambda call: faults.Answer(**fault) if 6 <= call.number < 6 + tries else faults.Answer())
     model = model_of(server, concurrency=concurrency, patience=600)
     outcomes = dict(model.answers(questions(20), lambda what, reply: None, listener=told))
     assert all(isinstance(outcome, Reply) for outcome in outcomes.values()) and len(server.calls) == 20 + tries
-    kind = f"http_{fault['status']}" if "status" in fault else "reset"
-    words = f"127.0.0.1:{server.port} is away ({kind}); waiting for it, 10 min at most"
-    assert told.warnings == [f"{words}."] and told.stages == [words, ""]
+    why = str(fault["status"]) if "status" in fault else "the connection was broken off"
+    assert told.lines[0].startswith(f"the server is away ({why}") and told.lines[0].endswith("; next try in 1 s, 1 try")
 
 
 def test_a_server_that_was_started_again(serve: Any, faults: Any) -> None:
@@ -252,26 +247,37 @@ def test_a_server_that_was_started_again(serve: Any, faults: Any) -> None:
     server, kept = serve(), dict[int, Reply]()
 
     class Starts(Told):
-        def warn(self, text: str, /) -> None:
-            super().warn(text)
-            serve(port=server.port)
+        def waiting(self, what: str, until: str, /) -> None:
+            if not self.lines:
+                serve(port=server.port)
+            super().waiting(what, until)
 
     told = Starts()
     model = model_of(server, concurrency=2, patience=600)
     for number, _ in model.answers(questions(12), kept.__setitem__, listener=told):
         if number == 3:
             server.__exit__()
-    assert len(kept) == 12 and len(told.warnings) == 1 and told.stages[-1] == ""
+    assert len(kept) == 12 and told.lines[0].startswith("the server is away (")
 
 
-def test_patience_ends(serve: Any) -> None:
-    server, told = serve(), Told()
+@pytest.mark.parametrize("away", [True, False])
+def test_patience_ends(serve: Any, faults: Any, away: bool) -> None:
+    """With a server that is gone, and one that is busy for good."""
+    server = serve(lambda call: faults.Answer() if away or call.number < 4 else faults.Answer(status=429, body=b"{}"))
     model = model_of(server, concurrency=1, timeout=1, patience=0.2)
-    with pytest.raises(EndpointError, match="10 requests in a row"):
-        for number, _ in model.answers(questions(100), lambda what, reply: None, listener=told):
-            if number == 3:
+    with pytest.raises(OutOfPatience, match=r"gave no reply (for 0 s, as long as --patience allows|to 10 requests)"):
+        for number, _ in model.answers(questions(100), lambda what, reply: None):
+            if away and number == 3:
                 server.__exit__()
-    assert len(told.warnings) == 1 and told.warnings[0].endswith("waiting for it, 0 s at most.")
+
+
+def test_a_server_that_asks_to_wait_longer_than_the_user_would_is_not_waited_for(serve: Any, faults: Any) -> None:
+    """It may be said of one request only, so the others are asked."""
+    busy = faults.Answer(status=429, body=b'{"error": "later"}', headers={"x-ratelimit-reset-requests": "1h"})
+    server = serve(lambda call: busy if b'question 1"' in call.data else faults.Answer())
+    outcomes = ask(server, 3, concurrency=1)
+    assert isinstance(outcomes[0], Reply) and isinstance(outcomes[2], Reply) and len(server.calls) == 3
+    assert str(outcomes[1]) == "the server answers 429: later (it asks to wait 60 min, and --patience allows 10 min)"
 
 
 def test_a_request_that_breaks_its_connection_is_no_outage(serve: Any, faults: Any) -> None:
@@ -302,7 +308,9 @@ def test_tls_is_checked(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(ask(server, 3, key=SECRET)) == len(server.calls) == 3
 
 
-def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any) -> None:
+def test_a_pause_that_one_request_is_asked_for_holds_no_other(serve: Any, faults: Any) -> None:
+    """The others go on meanwhile, and it is asked again when its time has come."""
+
     def plan(call: Any) -> Any:
         if call.number == 20:
             return faults.Answer(status=429, body=b"{}", headers={"Retry-After": "1"})
@@ -311,9 +319,21 @@ def test_a_pause_that_one_request_is_asked_for_holds_all(serve: Any, faults: Any
     server = serve(plan)
     outcomes = ask(server, 60, concurrency=4)
     assert all(isinstance(outcome, Reply) for outcome in outcomes.values())
-    held = server.calls[20].at
-    # Each of the three that were under way at that moment may be followed by one, before the pause is read.
-    assert sum(held < call.at < held + 0.95 for call in server.calls) <= 3
+    held = server.calls[20]
+    (again,) = (call for call in server.calls if call.tries and call.digest == held.digest)
+    assert again.at - held.at >= 1 and sum(held.at < call.at < again.at for call in server.calls) > 5
+
+
+def test_a_limit_that_is_used_up_holds_all(serve: Any, faults: Any) -> None:
+    """By the headers of a reply: the next request would be refused."""
+    used_up = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1.2s"}
+    server = serve(lambda call: faults.Answer(headers=used_up if call.number == 5 else {}))
+    told = Told()
+    model = model_of(server, concurrency=1)
+    outcomes = dict(model.answers(questions(10), lambda what, reply: None, listener=told))
+    assert all(isinstance(outcome, Reply) for outcome in outcomes.values())
+    assert server.calls[6].at - server.calls[5].at >= 1.1
+    assert told.lines == ["the server's limit is used up (x-ratelimit); next try in 2 s"]
 
 
 def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> None:
@@ -430,15 +450,3 @@ def test_a_proxy_of_the_environment_passes_on_what_is_encrypted(
     assert bool(heard) == goes_there
     if heard:
         assert heard[0].startswith(b"CONNECT model.example:443 ") and SECRET.encode() not in heard[0]
-
-
-def test_waiting_no_longer_than_two_minutes() -> None:
-    def headers(value: str) -> float | None:
-        return connection._retry_after({"retry-after": value})
-
-    assert headers("7") == 7 and headers("100000") == 120 and headers("-5") == 0 and headers("inf") == 120
-    now = time.time()
-    later = headers(formatdate(now + 60, usegmt=True))
-    assert later is not None and 59 - (time.time() - now) <= later <= 60
-    assert headers("") is None and headers("nan") is None
-    assert connection._retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5

@@ -24,7 +24,7 @@ ServerFile = Annotated[
     Path | None,
     typer.Option(
         "--server",
-        help="YAML with these options, and profile, rpm, tpm, timeout, patience, price, insecure_key: a line each, as "
+        help="YAML with these options, and profile, rpm, tpm, timeout, price, insecure_key: a line each, as "
         "`rpm: 500`. What is typed beside it counts in place of the file's.",
         rich_help_panel=PANEL_SERVER,
         show_default=False,

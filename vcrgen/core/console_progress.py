@@ -4,8 +4,9 @@ Builds and scores show it from Python as from the command line, so it stands bel
 """
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import SILENT, ProgressListener
 
 LINE_SECONDS = 10.0
+RATE_SECONDS = 60  # that rates are taken over
 NOTEBOOK_SECONDS = 0.25  # between two states of a bar in a notebook
 
 
@@ -45,20 +47,21 @@ class ConsoleProgress(ProgressListener):
 
     def __init__(self, console: Console, *, doing: str = "building", unit: str = "pairs", kept: str = "built") -> None:
         self._console, self._doing, self._unit, self._word = console, doing, unit, kept
-        self._done = self._total = self._resumed = self._kept = 0
+        self._done = self._total = self._kept = 0
         self._rejected: Counter[str] = Counter()
         self._note = ""
         self._said = False  # that an earlier run left something
-        self._started = self._last_line = time.monotonic()
+        self._last_line = time.monotonic()
+        self._rate = _LastMinute(self._last_line)
         whole = [Column(no_wrap=True) for _ in range(5)]  # where a terminal is narrow the bar shrinks, then the detail
         columns = (
             progress.SpinnerColumn(table_column=whole[0]),
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=20),
             progress.MofNCompleteColumn(table_column=whole[1]),
-            _Rate(whole[2]),
+            _Rate(self._rate, whole[2]),
             progress.TimeElapsedColumn(table_column=whole[3]),
-            progress.TimeRemainingColumn(table_column=whole[4]),
+            _Left(self._rate, whole[4]),
             _Detail(),
         )
         has_bar = console.is_terminal and not console.is_jupyter
@@ -80,10 +83,11 @@ class ConsoleProgress(ProgressListener):
     def begin(self, total: int, done: int) -> None:
         """Show the number of items, and of those that an earlier run finished."""
         super().begin(total, done)
-        self._total, self._done, self._resumed = total, done, done
+        self._total, self._done = total, done
         if done and not self._said:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
-        self._started = self._last_line = time.monotonic()
+        self._last_line = time.monotonic()
+        self._rate.begin(self._last_line)
         self._bar.reset(self._task, total=total or None, completed=done, description=self._doing)
 
     def resume(self, replies: int) -> None:
@@ -98,6 +102,7 @@ class ConsoleProgress(ProgressListener):
         self._rejected.update(rejected)
         self._bar.update(self._task, advance=done, detail=self._detail())
         now = time.monotonic()
+        self._rate.add(now, done)
         if self._notebook:
             self._notebook.show_at(now)
         elif not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
@@ -105,7 +110,7 @@ class ConsoleProgress(ProgressListener):
             self._print_line(now)
 
     def _print_line(self, now: float) -> None:
-        rate = (self._done - self._resumed) / (now - self._started)
+        rate = self._rate.at(now)
         parts = [f"{self._done:,} of {self._total:,} {self._unit}" if self._total else f"{self._done:,} {self._unit}"]
         if rate:
             parts.append(_shown_rate(rate))
@@ -128,6 +133,13 @@ class ConsoleProgress(ProgressListener):
     def note(self, text: str, /) -> None:
         """Show a figure beside the count, from the next item on."""
         self._note = text
+
+    def waiting(self, what: str, until: str, /) -> None:
+        """Print what is waited for, and how many items are open."""
+        super().waiting(what, until)
+        still = f"{self._total - self._done:,} of {self._total:,} open" if self._total else ""
+        line = ", ".join(filter(None, (what, still, until)))
+        self._console.print(line, soft_wrap=True, markup=False, highlight=False)
 
     def warn(self, text: str, /) -> None:
         """Print a sentence."""
@@ -170,9 +182,46 @@ class _NotebookBar:
         return self._bar.make_tasks_table(self._bar.tasks)
 
 
+class _LastMinute:
+    """The rate of items over the last minute, or since the job began; it falls while nothing is done."""
+
+    def __init__(self, now: float) -> None:
+        self.begin(now)
+
+    def begin(self, now: float) -> None:
+        """Begin anew."""
+        self._began = now
+        self._seconds = deque[tuple[int, int]](maxlen=RATE_SECONDS)  # of each second in which some were, how many
+
+    def add(self, now: float, done: int) -> None:
+        """Count items."""
+        second = int(now)
+        if self._seconds and self._seconds[-1][0] == second:
+            done += self._seconds.pop()[1]
+        self._seconds.append((second, done))
+
+    def at(self, now: float) -> float:
+        """Items a second."""
+        done = sum(count for second, count in self._seconds if second > now - RATE_SECONDS)
+        return done / max(min(now - self._began, RATE_SECONDS), 1.0)
+
+
 class _Rate(progress.ProgressColumn):
+    def __init__(self, rate: _LastMinute, column: Column) -> None:
+        super().__init__(column)
+        self._rate = rate
+
     def render(self, task: progress.Task) -> Text:
-        return Text(_shown_rate(task.speed) if task.speed else "", style="progress.data.speed")
+        rate = self._rate.at(time.monotonic())
+        return Text(_shown_rate(rate) if rate else "", style="progress.data.speed")
+
+
+class _Left(_Rate):
+    def render(self, task: progress.Task) -> Text:
+        rate = self._rate.at(time.monotonic())
+        still = task.remaining
+        left = str(timedelta(seconds=round(still / rate))) if rate and still is not None else "-:--:--"
+        return Text(left, style="progress.remaining")
 
 
 class _Detail(progress.ProgressColumn):

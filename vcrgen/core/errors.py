@@ -65,6 +65,10 @@ class EndpointError(VcrgenError):
     """A server that answers for a model cannot be reached, or refuses."""
 
 
+class OutOfPatience(EndpointError):
+    """A server gave no reply for as long as the user waits; it may do so later."""
+
+
 class ModelError(VcrgenError):
     """A model in this process cannot be loaded, or asked."""
 

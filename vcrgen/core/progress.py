@@ -36,6 +36,15 @@ class ProgressListener:
         The number of kept items is hidden then until an item is rejected.
         """
 
+    def waiting(self, what: str, until: str, /) -> None:
+        """Take what the job waits for, and when it goes on; called at once, and now and then as long as it lasts.
+
+        Args:
+            what: Such as ``the server is busy (429: rate limit reached)``.
+            until: Such as ``next try in 8 s, 5 of 40 tries``.
+        """
+        LOGGER.info("%s, %s", what, until)
+
     def warn(self, text: str, /) -> None:
         """Take a sentence that the user should see, whatever follows."""
         LOGGER.warning("%s", text)

@@ -45,6 +45,8 @@ _FILTER_CODES = (
     "moderation_blocked",
     "contentFilter",
 )
+BUSY = 429
+TRIED_AGAIN = {408, 409, 425, BUSY}
 REFUSED = {400, 413, 415, 422}  # statuses of errors that are about what is in a request, not about its key or address
 _LISTED = 4  # parts of an error that are looked at
 Redact = Callable[[str], str]  # takes the key out of a text
@@ -61,7 +63,8 @@ class CallError(Exception):
         wait: Seconds of pause that the server asks for, or None.
         unknown: Parameters that the server does not know.
         usage: Tokens of a reply that cannot be used, by kind.
-        in_outage: Whether the server is away, and that is still waited out; the connection says so.
+        busy: Whether the server gets too many requests.
+        in_outage: Whether the server is away; the connection says so.
     """
 
     def __init__(
@@ -74,11 +77,12 @@ class CallError(Exception):
         wait: float | None = None,
         unknown: frozenset[str] = frozenset(),
         usage: Mapping[str, int] | None = None,
+        busy: bool = False,
     ) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.retryable, self.refused = kind, detail, retryable, refused
         self.wait, self.unknown, self.usage = wait, unknown, usage or {}
-        self.in_outage = False
+        self.busy, self.in_outage = busy, False
 
 
 class _NotJson(VcrgenError):
@@ -265,9 +269,10 @@ def _error_in_reply(error: Any, redact: Redact, usage: Mapping[str, int]) -> Cal
     """Error in the body of a response with status 200; its code says whether another try may help."""
     code = error.get("code") if isinstance(error, dict) else None
     status = code if type(code) is int else 0
-    final = 400 <= status < 500 and status not in (408, 409, 425, 429)
-    detail = f"the server says: {_error_message(error, redact)}"
-    return CallError("error_in_reply", detail, retryable=not final, refused=status in REFUSED, usage=usage)
+    final = 400 <= status < 500 and status not in TRIED_AGAIN
+    detail = f"the server says: {_error_message(error, redact) or 'nothing more'}"
+    busy = status == BUSY
+    return CallError("error_in_reply", detail, retryable=not final, refused=status in REFUSED, usage=usage, busy=busy)
 
 
 def error_sentence(data: bytes, redact: Redact) -> str:
@@ -343,13 +348,13 @@ def clean_name(value: Any, redact: Redact) -> str:
 
 
 def _error_message(error: Any, redact: Redact) -> str:
-    """Message in an error of any form that servers use."""
+    """Message in an error of any form that servers use; empty if there is none."""
     for _ in range(_LISTED):
         if isinstance(error, dict):
             error = error.get("message") or error.get("msg") or error.get("error") or error.get("code")
         elif isinstance(error, list) and error:
             error = error[0]
-    return plain_line(redact(error)) if isinstance(error, str) else "nothing more"
+    return plain_line(redact(error)) if isinstance(error, str) else ""
 
 
 def plain_line(text: str) -> str:

@@ -1,14 +1,12 @@
 """Connections to one server: the bytes of a request go there, and a reply or an error of a known type comes back.
 
-Requests keep to the server's limits a minute and to the pauses that it asks for. An outage of a server that has
-answered before is waited out by time, not by a number of tries.
+Requests keep to the server's limits a minute (`vcrgen.models.rate`). Whether a server is away is told here; how long
+that is waited out, by the caller.
 """
 
 from __future__ import annotations
 
 import asyncio
-import email.utils
-import math
 import os
 import socket
 import ssl
@@ -21,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from vcrgen.core.errors import PipelineError
 from vcrgen.core.extras import needs_extra
-from vcrgen.core.progress import ProgressListener
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply
 from vcrgen.models.chat import CallError
+from vcrgen.models.rate import RateLimiter
+from vcrgen.models.wait_headers import retry_after, used_up
+from vcrgen.models.waits import Patience, Waits
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport, Response
@@ -33,13 +33,9 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 # A connection that was idle for longer is not used again: many servers close theirs after five seconds.
 IDLE_SECONDS = 4.0
-LONGEST_WAIT = 120.0  # seconds that a server may ask for
-BUSY = 429
-_TRIED_AGAIN = {408, 409, 425, BUSY}
+ANSWERS = "the server answers "  # how errors begin, before the status
 _AWAY = {502, 503, 504, 529}  # of a server that is away, or of a proxy before it
 _OUTAGE_KINDS = {"connect", "reset", *(f"http_{status}" for status in _AWAY)}
-_MINUTE = 60.0
-_FIRST_GUESS = 1500  # tokens of a request and its reply, until replies tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,90 +46,7 @@ class Limits:
     rpm: float | None = None  # requests a minute
     tpm: float | None = None  # tokens a minute, of requests and replies together
     timeout: float = 300.0  # seconds for a whole reply
-    patience: float = 600.0  # seconds of an outage that are waited out, once the server has answered
-
-
-class RateLimiter:
-    """Spreads requests evenly over a minute, without bursts after a pause.
-
-    Args:
-        rpm: Requests a minute, or None.
-        tpm: Tokens a minute, of requests and replies together, or None.
-    """
-
-    def __init__(self, *, rpm: float | None = None, tpm: float | None = None) -> None:
-        self._rpm, self._tpm = rpm, tpm
-        self._turn = asyncio.Lock()
-        self._next = 0.0  # when requests go by `rpm`
-        self._tokens_next = 0.0  # when requests go by `tpm`
-        self._paused_until = 0.0
-        self._guess = float(_FIRST_GUESS)
-
-    async def wait(self) -> None:
-        """Wait until the next request may be sent; the caller sends it."""
-        clock = asyncio.get_running_loop().time
-        async with self._turn:
-            while (left := max(self._next, self._tokens_next, self._paused_until) - clock()) > 0:
-                await asyncio.sleep(left)
-            if self._rpm is not None:
-                self._next = clock() + _MINUTE / self._rpm
-            if self._tpm is not None:
-                self._tokens_next = clock() + self._guess * _MINUTE / self._tpm
-
-    def record_usage(self, tokens: int) -> None:
-        """Record the tokens of a request and its reply; 0 if they are not counted."""
-        if self._tpm is not None and tokens:
-            self._tokens_next += (tokens - self._guess) * _MINUTE / self._tpm
-            self._guess = 0.9 * self._guess + 0.1 * tokens
-
-    def pause(self, seconds: float) -> None:
-        """Send nothing for some seconds."""
-        self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + seconds)
-
-
-class _Outage:
-    """Tells whether a server is away, and for how long that is waited out.
-
-    Args:
-        host: The server, for people.
-        patience: Seconds of an outage that are waited out.
-        listener: Is told of its beginning and its end.
-
-    Attributes:
-        responses: Number of the server's responses but for those that stand for an outage.
-    """
-
-    def __init__(self, host: str, patience: float, listener: ProgressListener) -> None:
-        self._host, self._patience, self._listener = host, patience, listener
-        self._since: float | None = None
-        self.responses = 0
-
-    def note_response(self, status: int) -> None:
-        """Take the status of a response."""
-        if status not in _AWAY:
-            self.responses += 1
-            if self._since is not None:
-                self._since = None
-                self._listener.stage("")
-
-    def is_waited_out(self, kind: str, responses: int) -> bool:
-        """Return whether a failed call is one of an outage that is still waited out.
-
-        A call that fails while others get answers is not: it may be the request that breaks the connection.
-
-        Args:
-            kind: Type of the error.
-            responses: The number of responses when the call began.
-        """
-        if kind not in _OUTAGE_KINDS or not self._patience or not self.responses or self.responses > responses:
-            return False
-        now = asyncio.get_running_loop().time()
-        if self._since is None:
-            self._since = now
-            words = f"{self._host} is away ({kind}); waiting for it, {_duration(self._patience)} at most"
-            self._listener.warn(f"{words}.")
-            self._listener.stage(words)
-        return now < self._since + self._patience
+    patience: float = 600.0  # seconds without a reply that are waited out
 
 
 class Connection:
@@ -143,18 +56,20 @@ class Connection:
         address: The server.
         key: The key to it, if it needs one.
         limits: Limits of requests.
-        listener: Is told of outages.
+        waits: Is told of what is waited for.
 
     Attributes:
-        rate: When requests may be sent.
+        patience: How long the run goes on without a reply.
         reached: Whether the server ever answered, whatever it was.
     """
 
-    def __init__(self, address: Address, key: Key | None, limits: Limits, listener: ProgressListener) -> None:
+    def __init__(self, address: Address, key: Key | None, limits: Limits, waits: Waits) -> None:
         httpx2 = load_httpx()
-        self.rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
+        self.patience = Patience(limits.patience)
         self.reached = False
-        self._outage = _Outage(address.host, limits.patience, listener)
+        self._rate = RateLimiter(waits, rpm=limits.rpm, tpm=limits.tpm)
+        self._waits = waits
+        self._responses = 0  # of the server, but for those that stand for an outage
         self._address, self._limits = address, limits
         self._redact = key.redact if key else lambda text: text
         self._headers = httpx2.Headers(_headers(address, key))
@@ -196,15 +111,27 @@ class Connection:
         Raises:
             CallError: There is no reply.
         """
-        await self.rate.wait()
-        responses = self._outage.responses
+        sent = await self._rate.wait()
+        responses = self._responses
         try:
-            return await self._call(body, picture)
+            with self._waits.under_way():
+                reply, data, headers = await self._call(body, picture)
         except CallError as error:
-            error.in_outage = self._outage.is_waited_out(error.kind, responses)
+            # A call that fails while others get answers may be the request that breaks the connection.
+            is_outage = error.kind in _OUTAGE_KINDS and self._responses == responses > 0
+            error.in_outage = is_outage and self.patience.seconds > 0
+            if error.busy or error.wait is not None:
+                self._rate.record_refusal(sent)
             raise
+        self.patience.end()
+        self._waits.note_reply()
+        self._rate.record_reply(reply.usage.get("input", 0) + reply.usage.get("output", 0))
+        if seconds := used_up(headers, self._rate.tokens, time.time()):
+            self.patience.begin()
+            self._rate.hold(min(seconds, self.patience.left))
+        return reply, data
 
-    async def _call(self, body: bytes, picture: bool) -> tuple[Reply, bytes]:
+    async def _call(self, body: bytes, picture: bool) -> tuple[Reply, bytes, Mapping[str, str]]:
         import httpx2
 
         protocol: Any = image_generation if picture else chat
@@ -229,27 +156,35 @@ class Connection:
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
         self.reached = True
-        self._outage.note_response(response.status_code)
+        self._responses += response.status_code not in _AWAY
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
-                return filtered, data
+                return filtered, data, response.headers
             raise self._refusal(response, data, picture)
         reply = protocol.parse_reply(data, self._address, self._redact)
-        return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
+        return replace(reply, seconds=round(time.perf_counter() - began, 3)), data, response.headers
 
     def _refusal(self, response: Response, data: bytes, picture: bool) -> CallError:
         """Error of a response whose status is not 200, by what it means for the next try."""
         status = response.status_code
         sentence = chat.error_sentence(data, self._redact)
-        detail = f"the server answers {status}" + (f": {sentence}" if sentence else "")
+        detail = f"{ANSWERS}{status}" + (f": {sentence}" if sentence else "")
         if 300 <= status < 400:
             option = self._address.option
-            detail = f"the server answers {status}, a redirect; give {option} the address where it leads to"
-        again = status >= 500 or (status in _TRIED_AGAIN and not chat.is_out_of_quota(data))
+            detail = f"{ANSWERS}{status}, a redirect; give {option} the address where it leads to"
+        again = status >= 500 or (status in chat.TRIED_AGAIN and not chat.is_out_of_quota(data))
         unknown = image_generation.refused_names(status, data) if picture else frozenset()
-        wait = _retry_after(response.headers) if again else None
+        wait = retry_after(response.headers, time.time()) if again else None
         refused = status in chat.REFUSED and not chat.is_out_of_quota(data)
-        return CallError(f"http_{status}", detail, retryable=again, refused=refused, wait=wait, unknown=unknown)
+        return CallError(
+            f"http_{status}",
+            detail,
+            retryable=again,
+            refused=refused,
+            wait=wait,
+            unknown=unknown,
+            busy=again and status == chat.BUSY,
+        )
 
 
 def load_httpx() -> Any:
@@ -315,23 +250,3 @@ def _not_connected(error: Exception, option: str) -> CallError:
     elif isinstance(cause, OSError) and cause.errno:
         reason = os.strerror(cause.errno)
     return CallError("connect", f"no server can be reached there ({reason.lower()}); start it, or mend {option}")
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait, in milliseconds, in seconds, or as a date."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name, "")
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, TypeError, OverflowError):
-                continue
-        if seconds == seconds:  # not NaN
-            return min(max(seconds, 0.0), LONGEST_WAIT)
-    return None
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{math.ceil(seconds / 60):,} min"

@@ -10,7 +10,6 @@ For example, with 32 requests under way at a time:
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -18,23 +17,25 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
-from vcrgen.core.errors import ConfigError, EndpointError
+from vcrgen.core.errors import ConfigError, EndpointError, OutOfPatience
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.rng import rng_for
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, TokenLogprobs
 from vcrgen.models.chat import CallError
-from vcrgen.models.connection import BUSY, LONGEST_WAIT, Connection, Limits, load_httpx
+from vcrgen.models.connection import ANSWERS, Connection, Limits, load_httpx
 from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
 from vcrgen.models.threads import answer_all
+from vcrgen.models.waits import Patience, Wait, Waits, shown_seconds
 
 T = TypeVar("T")
 
 REFUSALS = 10  # requests in a row that get no reply
 _TRIES = 6
-_BUSY_TRIES = 40  # after status 429
+_BUSY_TRIES = 40  # of a request that gets status 429
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 
@@ -106,10 +107,13 @@ class EndpointModel:
             A function that sends a request and returns its reply, or raises as :meth:`answers`. The caller limits how
             many are under way.
         """
-        calls = _Calls(self._address, self._key, self.name, self._limits, proven, listener)
+        waits = Waits(listener)
+        calls = _Calls(self._address, self._key, self.name, self._limits, proven, waits)
+        saying = asyncio.create_task(waits.keep_saying())
         try:
             yield calls.answer
         finally:
+            saying.cancel()
             await calls.close()
 
 
@@ -128,31 +132,43 @@ class _Effort:
         return {name: dict(getattr(self, name)) for name in ("check", "unusable") if getattr(self, name)}
 
 
-@dataclass(slots=True)
 class _Tries:
-    """The failed tries of one call, counted by what limits them."""
+    """The failed tries of one call, counted by what limits them: the request's patience, and a number."""
 
-    request: Request
-    busy: int = 0  # status 429
-    away: int = 0  # in an outage, which time limits
-    other: int = 0
-    jitter: Random | None = None
+    def __init__(self, request: Request, patience: float) -> None:
+        self._request, self._patience = request, Patience(patience)
+        self._busy = self._away = self._other = 0  # status 429; in an outage; others
+        self._jitter: Random | None = None
 
-    def pause_after(self, error: CallError) -> float | None:
-        """Count a failed try; return the seconds until the next one, or None if there is none."""
-        if error.kind == f"http_{BUSY}" and error.retryable:
-            self.busy += 1
-            number, most = self.busy, float(_BUSY_TRIES)
+    def wait_after(self, error: CallError) -> Wait | None:
+        """Count a failed try; return the wait for the next one, or None if there is none."""
+        self._patience.begin()
+        if error.busy:
+            self._busy += 1
+            number, most, tries = self._busy, _BUSY_TRIES, f"{self._busy} of {_BUSY_TRIES} tries"
         elif error.in_outage:
-            self.away += 1
-            number, most = self.away, math.inf
+            self._away += 1
+            number, most, tries = self._away, 0, f"{pluralize(self._away, 'try', 'tries')}"
         else:
-            self.other += 1
-            number, most = self.other, float(_TRIES)
-        if number >= most or not error.retryable:
+            self._other += 1
+            number, most, tries = self._other, _TRIES, f"{self._other} of {_TRIES} tries"
+        if not error.retryable or number == most or self._patience.is_over:
             return None
-        self.jitter = self.jitter or rng_for(0, "retry", self.request.id)
-        return min(_FIRST_PAUSE * 2.0 ** min(number - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * self.jitter.random())
+        self._jitter = self._jitter or rng_for(0, "retry", self._request.id)
+        backoff = min(_FIRST_PAUSE * 2.0 ** min(number - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * self._jitter.random())
+        pause = max(backoff, error.wait or 0.0)
+        expected = error.busy or error.in_outage
+        if (expected or error.wait is not None) and pause > self._patience.left:
+            return None
+        return Wait(_why(error), asyncio.get_running_loop().time() + pause, tries, soon=expected)
+
+
+def _why(error: CallError) -> str:
+    """What is waited for after an error, for people."""
+    said = error.detail.removeprefix(ANSWERS)
+    if error.busy:
+        return f"the server is busy ({said})"
+    return f"the server is away ({said})" if error.in_outage else error.detail
 
 
 class _Calls:
@@ -165,10 +181,11 @@ class _Calls:
         model: str,
         limits: Limits,
         proven: bool,
-        listener: ProgressListener,
+        waits: Waits,
     ) -> None:
         self._address, self._model = address, model
-        self._connection = Connection(address, key, limits, listener)
+        self._connection = Connection(address, key, limits, waits)
+        self._waits = waits
         self._proven = proven  # whether the server ever gave a reply
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
@@ -254,7 +271,7 @@ class _Calls:
         """Ask for a reply to a request, or to a prompt with a candidate, and count what it took; with its bytes."""
         without = frozenset(self._unknown)
         body = self._body(request, candidate, without)
-        tries = _Tries(request)
+        tries = _Tries(request, self._connection.patience.seconds)
         while True:
             try:
                 reply, data = await self._connection.call(body, picture=request.picture)
@@ -267,23 +284,31 @@ class _Calls:
                     without |= new
                     body = self._body(request, candidate, without)
                     continue
-                pause = tries.pause_after(error)
-                if pause is None:
+                wait = tries.wait_after(error)
+                if wait is None:
                     raise self._problem(error, effort.retries) from None
                 effort.retries[error.kind] += 1
-                await self._pause(error, pause)
+                await self._pause(error, wait)
             else:
                 self._in_vain, self._proven = 0, True
                 effort.used.update(reply.usage)
-                self._connection.rate.record_usage(reply.usage.get("input", 0) + reply.usage.get("output", 0))
                 return reply, data
 
-    async def _pause(self, error: CallError, pause: float) -> None:
-        """Pause before another try: this request, or all requests to a busy server."""
-        if error.wait is not None or error.kind == f"http_{BUSY}":
-            self._connection.rate.pause(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
-        else:
-            await asyncio.sleep(pause)
+    async def _pause(self, error: CallError, wait: Wait) -> None:
+        """Pause this request before its next try; an OutOfPatience if the run gets no reply for too long."""
+        clock, patience = asyncio.get_running_loop().time, self._connection.patience
+        patience.begin()
+        with self._waits.waiting(wait):
+            while (left := wait.until - clock()) > 0:
+                if patience.is_over:
+                    raise self._out_of_patience(error)
+                await asyncio.sleep(min(left, patience.left or left))
+
+    def _out_of_patience(self, error: CallError) -> OutOfPatience:
+        return OutOfPatience(
+            f"{self._address.host} gave no reply for {shown_seconds(self._connection.patience.seconds)}, as long as "
+            f"--patience allows; the last time: {error.detail}. Replies are kept; run the same command again to resume."
+        )
 
     def _check_name(self, reply: Reply) -> None:
         """Raise a CallError unless the reply is of the same model as the others."""
@@ -305,9 +330,15 @@ class _Calls:
     def _problem(self, error: CallError, retries: Counter[str]) -> RequestProblem:
         """Count the problem of a request; after too many, which may all be the server's fault, end the run."""
         self._in_vain += not (error.refused and self._proven)
+        detail, patience = error.detail, self._connection.patience
+        if patience.is_over:
+            raise self._out_of_patience(error)
+        if error.wait is not None and error.wait > patience.seconds:
+            asked, allowed = shown_seconds(error.wait), shown_seconds(patience.seconds)
+            detail += f" (it asks to wait {asked}, and --patience allows {allowed})"
         if self._in_vain >= REFUSALS:
-            raise EndpointError(
-                f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {error.detail}. "
+            raise (OutOfPatience if error.busy or error.in_outage else EndpointError)(
+                f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {detail}. "
                 "Replies are kept; run the same command again to resume."
             )
-        return RequestProblem(error.kind, error.detail, dict(retries), refused=error.refused)
+        return RequestProblem(error.kind, detail, dict(retries), refused=error.refused)

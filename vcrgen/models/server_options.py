@@ -34,9 +34,7 @@ class ServerOptions(Options):
     rpm: float | None = file_option(None, "Requests a minute to each model, at most.", gt=0)
     tpm: float | None = file_option(None, "Tokens a minute of each model, at most.", gt=0)
     timeout: float = file_option(300.0, "Seconds for a whole reply.", gt=0, le=86_400)
-    patience: str = file_option(
-        "10m", "Time of an outage that is waited out, once the server has answered: 90s, 30m, 2h."
-    )
+    patience: str = server_option("10m", "Time without a reply that is waited out: 90s, 30m, 2h.")
     price: str | None = file_option(None, "IN,OUT: price of a million tokens read, and written.")
     max_cost: float | None = server_option(
         None, "Send nothing more when the replies cost this; needs the price in --server.", ge=0

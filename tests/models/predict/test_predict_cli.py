@@ -72,6 +72,25 @@ def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> No
     )  # of pictures before and after the failed one
 
 
+def test_a_server_that_stays_busy_ends_the_run_with_the_users_patience(
+    predict: Run, dataset: Path, serve: Any, faults: Any
+) -> None:
+    """What it waits for stands on the standard error; the replies are kept, and written where that is allowed."""
+    busy = faults.Answer(status=429, body=b'{"error": {"message": "rate limit reached"}}', headers={"Retry-After": "0"})
+    server = serve(lambda call: busy if call.number >= 4 else faults.Answer())
+    words = ("--out", "p.jsonl", "--concurrency", "1", "--patience", "1s")
+    code, out, err = predict(dataset, server, *words)
+    said, note, missing, kept = err.splitlines()
+    assert (code, out) == (3, "") and not Path("p.jsonl").exists()
+    assert said == "the server is busy (429: rate limit reached), 8 of 12 open, next try in 1 s, 1 of 40 tries"
+    assert "gave no reply for 1 s, as long as --patience allows; the last time: the server answers 429" in note
+    assert missing.startswith("8 of 12 pictures have no reply: not_sent 8;") and kept.startswith("What was answered is")
+    code, out, err = predict(dataset, server, *words, "--allow-failed")
+    assert code == 0 and "4 outputs of qwen" in out and len(Path("p.jsonl").read_text("utf-8").splitlines()) == 4
+    server.plan = lambda call: faults.Answer()
+    assert predict(dataset, server, *words)[0] == 0 and len(Path("p.jsonl").read_text("utf-8").splitlines()) == 12
+
+
 def test_where_outputs_go_if_nobody_says(predict: Run, run: Run, hidden: Callable[..., Path], serve: Any) -> None:
     public = hidden()
     server = serve()

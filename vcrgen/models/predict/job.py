@@ -21,7 +21,7 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
-from vcrgen.core.errors import EndpointError, OutputError
+from vcrgen.core.errors import EndpointError, OutOfPatience, OutputError
 from vcrgen.core.files import write_json
 from vcrgen.core.folder import differences
 from vcrgen.core.ledger import Ledger
@@ -143,12 +143,15 @@ def _ask(
     retry_refused: bool,
     listener: ProgressListener,
 ) -> PictureRun:
-    """Send what is missing; with `allow_failed`, a run that the server ends goes on offline once there is a reply."""
+    """Send what is missing, until all have a reply or the server ends it.
+
+    Then the run goes on offline, if the user's patience was over, or with `allow_failed` once there is a reply.
+    """
     run = begin()
     try:
         run.ask(model, listener, may_send=budget, retry_refused=retry_refused, on_outcome=budget.count)
     except EndpointError as error:
-        if not allow_failed or not budget.replies:
+        if not isinstance(error, OutOfPatience) and not (allow_failed and budget.replies):
             raise
         listener.warn(str(error))
         run = begin()
