@@ -98,6 +98,8 @@ WRAPPED = {
     "JSON in a fence": f'Here it is:\n```json\n["{FIRST}", "{SECOND}"]\n```\nI hope it helps.',
     "JSON at the end": f'Sure! {{"answer": "{FIRST}; {SECOND}"}}',
     "boxes": rf"So \boxed{{{FIRST}}} and \boxed{{\text{{{SECOND}}}}}.",
+    "a box of lines": f"It is \\boxed{{{FIRST}\n{SECOND}}}, I think.",
+    "text of lines": f"\\text{{{FIRST}\n{SECOND}}}",
     "tags": f"I think: <answer>{FIRST}</answer>\n<answer>{SECOND}</answer>",
     "one tag": f"It says <answer>{RIGHT}</answer> there",
     "a tag that was not closed": f"Well, <answer>{RIGHT}",

@@ -54,7 +54,7 @@ FAMILIES = (
 _BARE_CHANNEL = re.compile("analysis|commentary", re.IGNORECASE)  # that begins an output
 _END = re.compile(
     r"<\|(?:im_end|eot_id|end|endoftext|end_of_text|return|eom_id|END_OF_TURN_TOKEN|END_RESPONSE|eot|call|endofturn"
-    r"|user_end|assistant_end|separator)\|>|</s>|<(?:end_of_turn|turn\|)>|<eos>|<(?:｜|\|)end(?:▁|_)of(?:▁|_)sentence(?:｜|\|)>"
+    r"|user_end|assistant_end|separator|user|observation)\|>|</s>|<(?:end_of_turn|turn\|)>|<eos>|<(?:｜|\|)end(?:▁|_)of(?:▁|_)sentence(?:｜|\|)>"
     r"|<\[PAD\]>|\[EOS\]|<pad>"
 )
 _BEGIN = re.compile(
@@ -71,7 +71,8 @@ _ANSWER_KEYS = (
 _TAGS = "answer|final_answer|text|response|output|result|solution|conclusion"
 _TAG = re.compile(rf"<(/?)({_TAGS})>|<\|(begin|end)_of_box\|>", re.IGNORECASE)  # the box is of GLM-4.5V
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|textrm|mbox)\s*\{([^{}\n]*)\}")
+_BRACE = re.compile("[{}]")
+_COMMAND = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|textrm|mbox)\s*\{([^{}]*)\}")
 _FENCED = re.compile(r"```[^\S\n]*+\w*+[^\S\n]*+\n?+(.*?)```", re.DOTALL)
 _LAST_OBJECT = re.compile(r"\{[^{}]*\}\s*\Z")
 _MARKUP = re.compile(
@@ -268,14 +269,24 @@ def _tagged(text: str) -> Iterator[tuple[int, int]]:
 
 def _boxes(text: str) -> Iterator[tuple[int, int]]:
     """The contents of boxes, by balanced braces; an unclosed one ends with its line."""
+    if not _BOXED.search(text):
+        return
+    opened, closing = (
+        list[int](),
+        dict[int, int](),
+    )  # by the place of each opening brace, that of the one that closes it
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            closing[opened.pop()] = brace.start()
     position = 0
     while box := _BOXED.search(text, position):
-        depth, place = 1, box.end()
-        while place < len(text) and depth and text[place] != "\n":
-            depth += {"{": 1, "}": -1}.get(text[place], 0)
-            place += 1
-        yield box.end(), place - (not depth)
-        position = place
+        end = closing.get(box.end() - 1)
+        if end is None:
+            end = text.find("\n", box.end())
+        position = end if end >= 0 else len(text)
+        yield box.end(), position
 
 
 def _json_places(text: str) -> Iterator[tuple[int, int]]:
