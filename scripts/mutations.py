@@ -63,6 +63,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/core/test_products.py",
     ),
     M(
+        "core",
+        "the progress of a job is shown though it is not wanted",
+        "if progress else nullcontext(SILENT)",
+        "if True else nullcontext(SILENT)",
+        "tests/core/test_console_progress.py",
+    ),
+    M(
         "typeset",
         "brackets go with the line, whatever stands in them",
         "direction = next((name for name in earlier if name), start)",
@@ -1691,6 +1698,20 @@ MUTATIONS: tuple[Mutation, ...] = (
         "[question|questions] without an output",
         "score reports",
     ),
+    M(
+        "report",
+        "places in figures are not those of their axis",
+        'f"{float(value[:-1]) / 100 * width:.2f}"',
+        'f"{float(value[:-1]) / 50 * width:.2f}"',
+        "tests/report/test_figures.py",
+    ),
+    M(
+        "report",
+        "the rows of a table in a notebook are not limited",
+        "rows=table.texts()[:SHOWN_ROWS]",
+        "rows=table.texts()",
+        "tests/report/test_notebook.py",
+    ),
     M("evidence", "a column less", '*task.metrics, "signature")', "*task.metrics)", "evidence"),
     M(
         "tasks",
@@ -2222,6 +2243,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "groups = max(spread.rows, spread.groups_alike)",
         "groups = spread.rows",
         "study",
+    ),
+    M(
+        "study",
+        "links that are printed later name the first port",
+        'write_text(folder / FILE, f"{served}\\n")',
+        "pass",
+        "tests/study/test_service_address.py",
     ),
     M(
         "leaderboard",
