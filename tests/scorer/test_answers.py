@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.core.errors import AnswerError, DatasetError
-from vcrgen.core.plurals import pluralize
 from vcrgen.data.manifest import read_manifest, write_manifest
 from vcrgen.scorer import load_answers, score
 
@@ -44,7 +43,7 @@ def test_a_saved_dataset_has_the_answers_of_the_built_one(
     assert ours.facts["answers"] == theirs.facts["answers"] and len(ours) == len(theirs)
     assert (theirs.lang, theirs.variants) == ("en", ())
     result = score(right(tmp_path / "p.jsonl", dataset, split=split), data=saved, split=split)
-    assert repr(result) == f"<RunResult p: {pluralize(len(result.cells), 'score')} of vcr, en>"
+    assert repr(result) == "<RunResult p, en: exact match - VI+TEI 100.00 %>"
     assert result.cell().metrics["exact"].value == 1.0
 
 
