@@ -90,6 +90,7 @@ def test_the_answers_of_a_hidden_set_are_in_no_folder(run: Run, tmp_path: Path) 
     answers = [answer for answer in answers if "crossed_text" in answer]
     code, out, err = run("view", "set/public", "--out", "public")
     assert code == 0 and "shows 2 pairs" in out, err
+    assert '"answers":false' in Path("public/index.html").read_text("utf-8")
     text = "".join(file.read_text("utf-8") for file in Path("public").rglob("*.*") if file.suffix in (".js", ".html"))
     assert not any(span in text for answer in answers for span in answer["crossed_text"])
     assert len(list(Path("public/images").iterdir())) == 4

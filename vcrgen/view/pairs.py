@@ -44,7 +44,7 @@ class HiddenPairs:
 
     task = "vcr"
     modes = (HIDDEN_MODE,)
-    left_out = 0
+    is_public_part = True
 
     def __init__(self, data: Dataset) -> None:
         self.data = data
@@ -90,6 +90,7 @@ class Pairs:
     """
 
     task = "vcr"
+    is_public_part = False
 
     def __init__(self, data: Dataset) -> None:
         data.check(*([] if data.manifest else [FOREIGN_COLUMNS]))

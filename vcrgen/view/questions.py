@@ -21,7 +21,7 @@ class Questions:
     def __init__(self, data: Dataset) -> None:
         self.data = data
         self.modes = languages_of(data)
-        self.left_out = 0
+        self.is_public_part = data.is_hidden
 
     def items(self) -> Iterator[IndexedItem]:
         """The items for the index.

@@ -40,6 +40,10 @@ class ItemSource(Protocol):
     def modes(self) -> Sequence[str]:
         """Modes of covers, or languages of questions."""
 
+    @property
+    def is_public_part(self) -> bool:
+        """Whether it is the public part of a hidden set, without answers."""
+
     def items(self) -> Iterator[IndexedItem]:
         """All items for the index."""
 
@@ -55,6 +59,8 @@ class ItemSource(Protocol):
 
 class KeyItems:
     """The questions of a key without pictures."""
+
+    is_public_part = False
 
     def __init__(self, session: BaseScoringSession) -> None:
         self._session = session
@@ -171,6 +177,7 @@ class ViewData:
             "signature": str(self.scored.session.signature) if self.scored else "",
             "secret": self.secret,
             "pictures": not isinstance(self.source, KeyItems),
+            "answers": bool(titles) or not self.source.is_public_part,
             "pageItems": PAGE_ITEMS,
         }
 

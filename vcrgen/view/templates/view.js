@@ -278,6 +278,7 @@ function origin(about) {
   const parts = [];
   if (about.source !== null) parts.push(`Built from: ${about.source}.`);
   else if (about.statistics) parts.push("Not built by vcrgen: the covers are not known.");
+  if (!facts.answers) parts.push("The public part of a hidden set: its answers are secret.");
   if (facts.secret) parts.push("The answers are secret: show this page to nobody.");
   if (facts.whole > facts.total) parts.push(`Here: ${number.format(facts.total)} of ${counted(facts.whole, unit)}.`);
   if (about.leftOut) parts.push(`${counted(about.leftOut, "row")} left out, with texts that no build writes.`);
@@ -326,6 +327,7 @@ function addCard(item) {
   link.title = content.sourceId ? `id in the source: ${content.sourceId}` : "This item alone";
   link.querySelector("bdi").textContent = item.id;
   root.setAttribute("aria-label", `${unit} ${item.id}`);
+  root.querySelector("[data-toggle=answers]").hidden = !facts.answers;
   cardOf.set(root, card);
   render(card);
   return card;
@@ -766,6 +768,7 @@ async function start() {
   addModes(bar, facts.modes, true);
   document.getElementById("named").hidden = !bar.querySelector("[data-mode=easy]");
   document.body.classList.toggle("scored", facts.runs.length > 0);
+  bar.querySelector("[data-toggle=answers]").hidden = !facts.answers;
   fillPanel();
   document.addEventListener("click", onClick);
   document.addEventListener("keydown", onKey);
