@@ -68,6 +68,7 @@ from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log, record
 from vcrgen.leaderboard.store.schema import pair_statistics, rankings
+from vcrgen.leaderboard.store.state import counted_sums, store_sums
 from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.leaderboard.worker import finish
 from vcrgen.scorer.options import ScoreOptions
@@ -183,6 +184,7 @@ def grown_board(folder: Path, models: int) -> tuple[Board, float]:
                 submissions.change(connection, submission.id, status="scored", current=True)
         make_up_ranks(connection, skills[:early])
         connection.execute(text("UPDATE sets SET hidden = 1 WHERE name = 'set-1'"))  # so that there are gaps
+        store_sums(connection, counted_sums(connection), {})
         record(connection, actor="bench", what="scored", subject="board", facts={"models": str(early)})
     times = []
     for number in range(early, models):

@@ -2338,7 +2338,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "an edit that the next change covers up",
-        "if _changed_table(connection):",
+        "if _changed_table(connection, in_rows=in_rows):",
         "if False:",
         "tests/leaderboard/test_log.py",
     ),

@@ -38,6 +38,7 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.engine import SQLITE_FILE, create_board, open_engine
 from vcrgen.leaderboard.store.log import check_unchanged, read_log
+from vcrgen.leaderboard.store.state import counted_sums, stored_sums
 from vcrgen.leaderboard.worker import Worker, finish
 from vcrgen.samples import sample_pair
 from vcrgen.scorer.answer_key import AnswerKey
@@ -223,7 +224,7 @@ def board_in(public: Path, hidden: Path) -> MakeBoard:
 
 
 @pytest.fixture
-def make_board(tmp_path: Path, board_in: MakeBoard) -> Iterator[MakeBoard]:
+def make_board(tmp_path: Path, board_in: MakeBoard, request: pytest.FixtureRequest) -> Iterator[MakeBoard]:
     """:func:`board_in` for a folder of the test, by name; the boards are closed after it."""
     made = []
 
@@ -235,6 +236,8 @@ def make_board(tmp_path: Path, board_in: MakeBoard) -> Iterator[MakeBoard]:
     for board in made:
         with suppress(DatabaseError), board.reading() as connection:  # some tests take the tables away
             check_unchanged(read_log(connection))  # whatever a test did by the package has a line of the log
+            if not request.module.__name__.endswith("test_store"):  # whose tests write rows without a line
+                assert stored_sums(connection) == counted_sums(connection)
         board.engine.dispose()
 
 

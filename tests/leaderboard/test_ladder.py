@@ -303,7 +303,7 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
     assert seen == [(False, True), (False, False), (True, False)]
     assert page.files[2].feedback is not None and page.files[2].feedback.leading_score == 1.0
     assert public is not None and len(public.runs) == 2 and [row.best for row in ladder_rows(stepped)] == [None]
-    assert json.loads(json.dumps(team_as_json(page)))["quotas"][SET]["left"] == 17
+    assert json.loads(json.dumps(team_as_json(page, views.sets, 64)))["quotas"][SET]["left"] == 17
     chosen = commands.choose(stepped, secret.id[:10], team="TEAM", actor="team Team")
     assert (chosen.private, chosen.chosen) == (False, True)
     assert [(row.best, row.files) for row in ladder_rows(stepped)] == [(1.0, 3)]
@@ -365,7 +365,7 @@ def test_a_private_file_shows_its_scores_to_its_team(
         assert views.site(live=True).models == ()
     assert {(cell.rank, cell.models, cell.estimates["exact"].value) for cell in cells_} == {(0, 0, 1.0)}
     assert len(cells_) == (4 if set_name == "public" else 2) and page.files[0].cells == tuple(cells_)
-    assert team_as_json(page)["files"][0]["scores"][0]["rank"] is None
+    assert team_as_json(page, views.sets, 64)["files"][0]["scores"][0]["rank"] is None
 
 
 def test_one_figure_over_several_sets(

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, text, update
 from sqlalchemy.exc import DBAPIError
 
-from tests.leaderboard.common import Place
+from tests.leaderboard.common import Place, want
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.data.views import View
 from vcrgen.leaderboard.backup import backup
 from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.commands import choose, give_token, quote, remove, rescore, revoke
 from vcrgen.leaderboard.export import export_site
 from vcrgen.leaderboard.page_records import PixelScore
 from vcrgen.leaderboard.records import Event
@@ -36,7 +37,8 @@ from vcrgen.leaderboard.store.log import (
 )
 from vcrgen.leaderboard.store.schema import events, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets
-from vcrgen.leaderboard.store.state import DERIVED
+from vcrgen.leaderboard.store.state import DERIVED, counted_sums, store_sums, stored_sums
+from vcrgen.leaderboard.worker import Worker
 from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.web.database.schema import Moment
@@ -308,6 +310,69 @@ def test_no_row_can_be_removed_or_added_unseen(table: sa.Table, full_engine: Eng
             check_board(connection)
 
 
+@EACH_DATABASE
+def test_sums_are_kept_by_every_change(board: Board, place: Place, public: Path, tmp_path: Path) -> None:
+    """What a line costs does not depend on the number of rows, and the sums are those of all rows all the same."""
+
+    def check() -> None:
+        with board.reading() as connection:
+            assert stored_sums(connection) == counted_sums(connection)
+            check_board(connection)
+
+    check()
+    cells = {("easy", "stacked"): [0.5, 0.25], ("hard", "stacked"): [0.25, 0.25]}
+    files = [place(board, model, cells) for model in ("A", "B", "A")]
+    check()
+    remove(board, files[2].id, "a reason")
+    check()
+    choose(board, files[0].id, team=None, actor="a test")
+    give_token(board, "Lab", "label", group="Group")
+    revoke(board, "Lab")
+    file = tmp_path / "q.csv"
+    file.write_text("source,language,mode,view,model,exact\nP,en,easy,stacked,M,50\nP,en,easy,stacked,N,50\n")
+    assert quote(board, [file]) == 2
+    check()
+    want(board, f"second:{public}")
+    rescore(board)
+    with board.queueing() as connection:
+        connection.execute(update(submissions).values(attempts=1))
+    check()
+    with pytest.raises(ZeroDivisionError), board.writing() as connection:
+        connection.execute(sa.delete(results.pixel_baselines))
+        connection.execute(update(submissions).values(model="X"))
+        raise ZeroDivisionError
+    check()
+    with board.writing() as connection:
+        connection.execute(update(submissions).where(submissions.c.model == "B").values(model="C"))
+        record(connection, actor="a test", what="one", subject="x", facts={})
+        connection.execute(update(submissions).where(submissions.c.model == "C").values(model="D"))
+        record(connection, actor="a test", what="two", subject="x", facts={})
+    check()
+    with board.reading() as connection:
+        check_unchanged(read_log(connection))
+
+
+def test_a_worker_looks_at_all_rows_when_it_begins(
+    board_in: Callable[..., Board], place: Place, tmp_path: Path
+) -> None:
+    board = board_in(tmp_path / "board")
+    place(board, "A", {("easy", "stacked"): [0.5, 0.25]})
+    with board.engine.begin() as connection:
+        connection.execute(update(submissions).values(model="Best"))
+    give_token(board, "Lab", "label")
+    assert lines(board)[-1].what == "token given"
+    worker = Worker(board, say=lambda what, **facts: None)
+    for _ in range(2):
+        with worker.exclusive(wait=1):
+            pass
+    assert [line.what for line in lines(board)].count("changed without the log") == 1
+    with board.reading() as connection:
+        check_board(connection)
+        with pytest.raises(LeaderboardError, match="the database was changed without the log"):
+            check_unchanged(read_log(connection))
+    board.engine.dispose()
+
+
 def test_what_the_log_does_not_tell_of_is_on_no_page(full_board: Path, tmp_path: Path) -> None:
     board = open_board(full_board)
     before = export_site(board, tmp_path / "before")
@@ -343,6 +408,7 @@ def test_a_log_that_was_written_anew_does_not_have_the_old_head(full_engine: Eng
         copy = log_head(connection)
         old = list(read_log(connection))
         connection.execute(sa.delete(events))
+        store_sums(connection, counted_sums(connection), {})
         for line in old:
             record(connection, actor=line.actor, what=line.what, subject=line.subject, facts=line.facts)
         check_board(connection)

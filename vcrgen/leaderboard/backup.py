@@ -30,6 +30,7 @@ from vcrgen.leaderboard.store.log import check_board, log_head, maintainer, reco
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
 from vcrgen.leaderboard.store.state import as_json_value
+from vcrgen.leaderboard.store.tracking import take_changes
 from vcrgen.web.database.schema import Moment
 
 FORMAT = "vcrgen-board-backup-1"
@@ -198,6 +199,7 @@ def _load(
             pass
         if missing:
             raise LeaderboardError(f"{source} is damaged: the table {min(missing)} is missing.")
+        take_changes(connection)  # the sums came with the rows
         _check(connection, board, source)
         _continue_numbers(connection)
         names = [test_set.name for test_set in all_sets(connection)]

@@ -21,6 +21,7 @@ from vcrgen.leaderboard.settings import FILE, Settings, read_settings
 from vcrgen.leaderboard.store.engine import check_board, open_engine
 from vcrgen.leaderboard.store.log import note_foreign_change
 from vcrgen.leaderboard.store.sets import all_sets
+from vcrgen.leaderboard.store.tracking import tracked
 from vcrgen.leaderboard.uploads import read_upload
 from vcrgen.web.database.engine import reading, writing
 
@@ -46,7 +47,8 @@ class Board:
         """A transaction, safe on disk when the block has ended; whatever it changes, it records in the log."""
         with writing(self.engine) as connection:
             note_foreign_change(connection)
-            yield connection
+            with tracked(connection):
+                yield connection
 
     def queueing(self) -> AbstractContextManager[Connection]:
         """A transaction of which the log does not tell: of what waits, is scored, or of ranks that are refreshed."""

@@ -6,9 +6,11 @@ Names in them come from strangers; `vcrgen.report.escape` keeps them from being 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import date, datetime
+from functools import cache
+from types import NoneType
 from typing import Any
 
 from vcrgen.data.key import Pictures, note_of
@@ -43,6 +45,7 @@ SETTLED = (
     "the caption. A score here does not show reading in context; compare it with the template baseline."
 )
 _WHERE_TRUE = ("humans", "pictures", "pixels", "settled_by_pixels")  # fields of JSON that are left out otherwise
+_PLAIN = frozenset((str, int, bool, NoneType))  # what JSON has as it is
 _NOT_COMPARABLE = "Scores of different signatures cannot be compared; ranks hold within a signature."
 _BEFORE_FIGURES = (
     "kind",
@@ -82,18 +85,18 @@ def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
 
 def export(tables: Sequence[BoardTable], form: str, *, with_reported: bool = True) -> str:
     """Write tables in one of `FORMATS`, with rows from publications or without."""
-    return render(board_document(tables if with_reported else [replace(table, reported=()) for table in tables]), form)
+    return render(_document(tables if with_reported else [replace(table, reported=()) for table in tables], form), form)
 
 
-def board_document(tables: Sequence[BoardTable]) -> Document:
-    """Tables as a document: a section for each, with its rankings by signature and its unranked rows."""
-    return Document(
-        title="Leaderboard",
-        long_tables=True,
-        sections=[_section(board) for board in tables],
-        csv_table=csv_table(tables),
-        json_value={"schema": SCHEMA, "tables": [_plain(table) for table in tables]},
-    )
+def _document(tables: Sequence[BoardTable], form: str) -> Document:
+    """Tables as a document of one form: others would take as long to make, with thousands of models."""
+    document = Document(title="Leaderboard", sections=[], long_tables=True)
+    if form == "csv":
+        return replace(document, csv_table=csv_table(tables))
+    if form == "json":
+        value = {"schema": SCHEMA, "tables": [_plain(table) for table in tables]}
+        return replace(document, json_value=value, compact_json=True)
+    return replace(document, sections=[_section(board) for board in tables])
 
 
 def csv_table(tables: Sequence[BoardTable]) -> Table:
@@ -389,26 +392,38 @@ def _numbers(name: str, estimate: Estimate | None) -> dict[str, TableCell]:
 
 def _plain(value: Any) -> Any:
     """A record as JSON values."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            raise ValueError(f"a score is {value}")
+        return value
     if isinstance(value, ScoredTask):
         return value.name
-    if is_dataclass(value):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+    if names := _field_names(kind):  # type: ignore[arg-type] # mypy takes no class for hashable
+        parts = {name: getattr(value, name) for name in names}
         if isinstance(value, ReportedResult):  # has fields for the metrics of every task
             metrics = {name: name.removesuffix("_sd") for name in parts}
             own = value.task.metrics
             parts = {name: parts[name] for name, metric in metrics.items() if metric not in LABELS or metric in own}
         # The task is named where it is another than that of boards from before there were several.
         # So are people, who stand on few boards, and what the visible pixels tell.
-        parts = {name: part for name, part in parts.items() if name not in _WHERE_TRUE or part}
-        return {name: _plain(part) for name, part in parts.items() if part is not VCR_TASK}
+        return {
+            name: _plain(part)
+            for name, part in parts.items()
+            if (part or name not in _WHERE_TRUE) and part is not VCR_TASK
+        }
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, datetime):
         return times.iso_minute(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"a score is {value}")
-    return value
+    return value.isoformat() if isinstance(value, date) else value
+
+
+@cache
+def _field_names(kind: Hashable) -> tuple[str, ...]:
+    """The names of a record's fields; none of other classes."""
+    return tuple(field.name for field in fields(kind)) if isinstance(kind, type) and is_dataclass(kind) else ()

@@ -34,7 +34,7 @@ from vcrgen.leaderboard.scoring import (
     session_of,
 )
 from vcrgen.leaderboard.store import ranks, results, submissions
-from vcrgen.leaderboard.store.log import now, record
+from vcrgen.leaderboard.store.log import note_foreign_change, now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set, set_of
 from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
 from vcrgen.stats.sign_flips import maxima_of_all
@@ -83,7 +83,8 @@ class Worker:
         """
         busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
         with locked(self._board.folder / LOCK, busy, wait=wait):
-            with self._board.queueing() as connection:
+            with self._board.writing() as connection:
+                note_foreign_change(connection, in_rows=True)
                 interrupted = submissions.requeue(connection)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)

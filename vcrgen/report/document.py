@@ -78,6 +78,7 @@ class Document:
     csv_table: Table | None = None  # the CSV, where the subject has columns of its own
     long_tables: bool = False  # whether LaTeX may break tables over pages, which takes a page of one column
     json_value: Any = None  # the JSON, where the subject has a schema of its own
+    compact_json: bool = False  # whether the JSON is one line: with many rows it is made in a fraction of the time
 
     @property
     def alerts(self) -> tuple[str, ...]:
@@ -224,7 +225,8 @@ def _json(document: Document) -> str:
         },
         "limitations": list(document.limitations),
     }
-    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    indent = None if document.compact_json else 1
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
 
 
 def _plain(cell: TableCell) -> Any:

@@ -20,7 +20,18 @@ from vcrgen.core.files import canonical_json
 from vcrgen.leaderboard.records import Event, LogEntry
 from vcrgen.leaderboard.store.ranks import changed_rankings
 from vcrgen.leaderboard.store.schema import events
-from vcrgen.leaderboard.store.state import NONCE, changed_runs, state_digests
+from vcrgen.leaderboard.store.state import (
+    MODULUS,
+    NONCE,
+    SUMMED,
+    Sums,
+    changed_runs,
+    counted_sums,
+    state_digests,
+    store_sums,
+    stored_sums,
+)
+from vcrgen.leaderboard.store.tracking import take_changes
 from vcrgen.web.database.engine import as_written
 
 START = "0" * 64
@@ -51,17 +62,33 @@ def record_all(connection: Connection, entries: Sequence[LogEntry]) -> None:
     """Add the lines of one transaction, at its end."""
     last = _last_line(connection)
     first, chain = (1, START) if last is None else (last.number + 1, last.chain)
-    state = state_digests(connection, secrets.token_hex(16))
+    sums = _with_changes(connection)
+    state = state_digests(sums, secrets.token_hex(16))
     for number, entry in enumerate(entries, start=first):
         line = Event(number=number, at=now(), **asdict(entry), state=state, chain="")
         chain = _link(chain, line)
         connection.execute(insert(events).values(**asdict(replace(line, chain=chain))))
 
 
-def note_foreign_change(connection: Connection) -> None:
-    """Add a line that says so if the board is not what the last line says, before anything else is changed."""
-    if _changed_table(connection):
+def note_foreign_change(connection: Connection, *, in_rows: bool = False) -> None:
+    """Add a line that says so if the board is not what the last line says, before anything else is changed.
+
+    Without ``in_rows`` the sums of rows are looked at and not the rows, of which there are many: an edit of a row is
+    noticed by the next one with it, and by `check_board`.
+    """
+    if _changed_table(connection, in_rows=in_rows):
+        take_changes(connection)
+        store_sums(connection, counted_sums(connection), {})
         record(connection, actor="board", what=FOREIGN_CHANGE, subject="board", facts={})
+
+
+def _with_changes(connection: Connection) -> Sums:
+    """The sums of rows with what this transaction has changed, stored."""
+    before, changes = stored_sums(connection), take_changes(connection)
+    names = {table.name for table in SUMMED} | before.keys()
+    sums = {name: (before.get(name, 0) + changes.get(name, 0)) % MODULUS for name in sorted(names)}
+    store_sums(connection, sums, before)
+    return sums
 
 
 def read_log(connection: Connection, *, after: int = 0, most: int | None = None) -> Iterator[Event]:
@@ -113,7 +140,7 @@ def check_board(connection: Connection) -> int:
 
 def _check_board(connection: Connection) -> int:
     count = check_log(read_log(connection))
-    if table := _changed_table(connection):
+    if table := _changed_table(connection, in_rows=True):
         raise LeaderboardError(
             f"The table {table} is not what line {count} of the log says: the database was changed without the log."
         )
@@ -153,12 +180,17 @@ def _last_line(connection: Connection) -> Event | None:
     return None if row is None else Event(**row._mapping)
 
 
-def _changed_table(connection: Connection) -> str:
+def _changed_table(connection: Connection, *, in_rows: bool) -> str:
     """The first table that is not what the last line of the log says; empty if all are, or if there is no line."""
     if (last := _last_line(connection)) is None:
         return ""
-    state = state_digests(connection, last.state.get(NONCE, ""))
-    return next((name for name, digest in state.items() if last.state.get(name) != digest), "")
+    stored = stored_sums(connection)
+    counted = counted_sums(connection) if in_rows else stored
+    if names := sorted(name for name in stored.keys() | counted.keys() if stored.get(name) != counted.get(name)):
+        return names[0]
+    state = state_digests(stored, last.state.get(NONCE, ""))
+    names = sorted(state.keys() | last.state.keys())
+    return next((name for name in names if last.state.get(name) != state.get(name)), "")
 
 
 def _link(before: str, line: Event) -> str:

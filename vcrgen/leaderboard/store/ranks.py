@@ -13,16 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, func, insert, select, update
 
-from vcrgen.leaderboard.store.schema import cells, pair_statistics, rankings, sign_flips
+from vcrgen.leaderboard.store.schema import cells, pair_statistics, rankings, runs, sign_flips
 from vcrgen.stats import sign_flips as flips
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.ranking import RankRange, rank_ranges
 
 _NUMBERS, _STATISTICS = "<i8", "<f4"  # as arrays are stored
+_RUNS_AT_ONCE = 500
 
 
 class CellKey(NamedTuple):
@@ -37,7 +39,7 @@ class CellKey(NamedTuple):
 def add_to_ranking(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature."""
     for key in _keys_of(connection, run):
-        numbers, others = _ranked_sums(connection, key)
+        numbers, others = _kept_sums(connection, key)
         pairs = flips.pair_statistics(_sums_of(connection, run, key), others)
         maxima = pairs.maxima.astype(_STATISTICS)
         ranking = connection.execute(select(rankings).where(_is_ranking(key))).one_or_none()
@@ -166,6 +168,57 @@ def _ranked_sums(connection: Connection, key: CellKey) -> tuple[Ints, Floats]:
     rows = connection.execute(query.order_by(cells.c.run)).all()
     sums = np.frombuffer(b"".join(row.sums for row in rows), _STATISTICS)
     return np.array([row.run for row in rows], _NUMBERS), sums.reshape(len(rows), flips.FLIPS)
+
+
+class _KeptSums:
+    """The flipped sums of the runs of a ranking, in the memory of a process that ranks again and again.
+
+    A run is known by its digest, which is over its sums, too: what a number stands for is never guessed.
+    """
+
+    def __init__(self) -> None:
+        self.sums = np.empty((0, flips.FLIPS), _STATISTICS)
+        self.rows: dict[str, int] = {}  # by the digest of the run
+
+    def add(self, packed: Mapping[str, bytes]) -> None:
+        """Keep the sums of further runs, by digest."""
+        new = np.frombuffer(b"".join(packed.values()), _STATISTICS).reshape(len(packed), flips.FLIPS)
+        used = len(self.rows)
+        if used + len(new) > len(self.sums):
+            grown = np.empty((max(2 * used, used + len(new)), flips.FLIPS), _STATISTICS)
+            grown[:used] = self.sums[:used]
+            self.sums = grown
+        self.sums[used : used + len(new)] = new
+        self.rows |= {digest: used + place for place, digest in enumerate(packed)}
+
+
+_KEPT: WeakKeyDictionary[Engine, dict[CellKey, _KeptSums]] = WeakKeyDictionary()
+_MOST_KEPT = 256 << 20  # bytes, of all rankings of a board
+
+
+def _kept_sums(connection: Connection, key: CellKey) -> tuple[Ints, Floats]:
+    """As `_ranked_sums`, but sums that this process has read before are not read again."""
+    query = select(cells.c.run, runs.c.digest).join(runs, runs.c.id == cells.c.run).where(_is_ranked(key))
+    rows = connection.execute(query.order_by(cells.c.run)).all()
+    of_board = _KEPT.setdefault(connection.engine, {})
+    kept = of_board.pop(key, None) or _KeptSums()
+    missing = {row.run: row.digest for row in rows if row.digest not in kept.rows}
+    if missing:
+        here = (sign_flips.c.mode == key.mode) & (sign_flips.c.view == key.view)
+        packed = {}
+        numbers = list(missing)
+        for first in range(0, len(numbers), _RUNS_AT_ONCE):
+            wanted = sign_flips.c.run.in_(numbers[first : first + _RUNS_AT_ONCE])
+            for row in connection.execute(select(sign_flips.c.run, sign_flips.c.sums).where(here & wanted)):
+                packed[missing[row.run]] = row.sums
+        kept.add(packed)
+    of_board[key] = kept  # the last one, as it was used last
+    while len(of_board) > 1 and sum(other.sums.nbytes for other in of_board.values()) > _MOST_KEPT:
+        del of_board[next(iter(of_board))]
+    places = [kept.rows[row.digest] for row in rows]
+    in_order = places == list(range(len(places)))
+    sums = kept.sums[: len(places)] if in_order else kept.sums[places]
+    return np.array([row.run for row in rows], _NUMBERS), sums
 
 
 def _ranked_with(table: Table) -> Any:

@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.web.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 6  # a board of another version is rejected
+SCHEMA_VERSION = 7  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -168,6 +168,8 @@ means = Table(
     sa.PrimaryKeyConstraint("run", "mode", "view", "metric"),
     sa.ForeignKeyConstraint(["run"], ["runs.id"]),
 )
+# Of each table that the board shows the sum of its rows (`state`).
+row_sums = Table("row_sums", metadata, *columns(name=40, sum=sa.LargeBinary), sa.PrimaryKeyConstraint("name"))
 # The state has digests of all that the board shows after the line (`state.state_digests`).
 events = Table(
     "events",
