@@ -2917,7 +2917,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "a span that both have right is one that only one has",
         'return any(a == "e" != b for',
         'return any(a == "e" for',
-        "tests/view/test_index.py",
+        "tests/view/test_scored.py",
     ),
     M(
         "view",

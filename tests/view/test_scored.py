@@ -41,6 +41,8 @@ def test_every_outcome_has_its_letter(dataset: Path, outputs: list[Path]) -> Non
         (1, "easy"): ["w", "r", "n", "e", "m", "m"],
         (1, "hard"): ["w", "r", "n", "e", "m", "w"],
     }
+    totals = {pair: data.page(Query(right=pair[0], wrong=pair[1]))["total"] for pair in ((0, 1), (1, 0), (0, 0))}
+    assert totals == {(0, 1): 5, (1, 0): 1, (0, 0): 0}
     first = data.page(Query(outcome="missing", mode="easy"))["items"]
     words = [[span["outcome"] for span in result["spans"][:1]] for item in first for result in item["results"]]
     assert ["missing"] in words and ["empty"] in words

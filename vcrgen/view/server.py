@@ -39,16 +39,16 @@ def view_app(data: ViewData, token: str, port: int) -> ASGIApp:
     # One page at a time: a reader of Parquet and its images fill memory.
     lock = threading.Lock()
 
-    @app.get(f"/{token}/")
+    @app.get("/")
     def page() -> HTMLResponse:
         return HTMLResponse(write_page(data.facts(), served=True))
 
-    @app.get(f"/{token}/items.json")
+    @app.get("/items.json")
     def items(request: Request) -> JSONResponse:
         with lock:
             return JSONResponse(data.page(Query.parse(request.url.query)))
 
-    @app.get(f"/{token}/about.json")
+    @app.get("/about.json")
     def about() -> JSONResponse:
         return JSONResponse(data.about())
 
@@ -60,7 +60,7 @@ def view_app(data: ViewData, token: str, port: int) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses requests to another host or without the token, and adds headers to every answer."""
+    """Refuses requests to another host or without the token, which it takes off; adds headers to every answer."""
 
     def __init__(self, app: FastAPI, token: str, hosts: set[bytes]) -> None:
         self._app, self._token, self._hosts = app, token, hosts
@@ -86,7 +86,8 @@ class _Guard:
                 scope, receive, sending
             )
             return
-        await self._app(scope, receive, sending)
+        inner = scope["path"].removeprefix(f"/{given}")
+        await self._app({**scope, "path": inner, "raw_path": inner.encode()}, receive, sending)
 
 
 class ViewServer:
