@@ -25,6 +25,7 @@ COMMANDS = [
     "apply",
     "publish-key",
     "serve",
+    "submit",
     "add",
     "export",
     "import",
@@ -252,7 +253,10 @@ def test_a_mistake_is_one_sentence(
         assert [found.id for found in submissions.list_submissions(connection)] == [one.id]
 
 
-@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in ("init", "restore")])
+NO_FOLDER = ("init", "restore", "submit")  # commands that take no board's folder which has to be there
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in NO_FOLDER])
 def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> None:
     more = {
         "add": ["p.jsonl", "--model", "M", "--team", "T"],

@@ -223,7 +223,7 @@ def test_the_page_about_the_board_says_what_the_documentation_says_of_a_file(ord
 def test_a_live_page_offers_what_a_file_cannot(ordinary: dict[str, str]) -> None:
     live = names.SUBMIT in Reader(ordinary["board"]).values("href")
     assert ("<form" in ordinary["compare.html"]) == live
-    assert ("curl" in ordinary["about.html"]) == live
+    assert ("vcrgen leaderboard submit" in ordinary["about.html"]) == live
     assert any(link.startswith("compare-") for link in Reader(ordinary["compare.html"]).values("href")) != live
 
 

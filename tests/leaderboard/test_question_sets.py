@@ -22,6 +22,7 @@ from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.comparisons import compare_models, public_hidden_gaps
+from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.models import model_page
 from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import sets
@@ -158,6 +159,7 @@ def test_a_set_of_drawn_scenes_says_so_and_leads_no_ranking(board: Board, questi
         for number, test_set in enumerate((drawn, public)):
             register_set(connection, test_set)
             connection.execute(sets.update().where(sets.c.name == test_set.name).values(number=number))
+        record(connection, actor="a test", what="sets", subject="board", facts={})
     with board.reading() as connection:
         reader = BoardReader(board.settings, connection)
         tables = {table.track.set: table for table in reader.tables()}
@@ -202,10 +204,10 @@ def test_the_about_page_has_the_languages_of_sets_and_modes_of_those_that_have_t
     board.engine.dispose()
     table = page.partition('aria-label="Sets"')[2].partition("</table>")[0]
     cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
-    assert [row[:4] for row in cells] == [
-        ["Set", "Answers", "Language", "Modes"],
-        ["bloom", "public", "en, ar", ""],
-        ["vcr", "public", "en", "easy, hard"],
+    assert [row[1:5] for row in cells] == [
+        ["Name in files", "Answers", "Language", "Modes"],
+        ["<code>bloom</code>", "public", "en, ar", ""],
+        ["<code>vcr</code>", "public", "en", "easy, hard"],
     ]
 
 
