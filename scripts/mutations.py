@@ -49,6 +49,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/text/test_jieba_zh.py",
     ),
     M(
+        "hidden",
+        "a candidate behind a rejected one is planned for another number",
+        "if candidate.number != number:",
+        "if candidate.number < 0:",
+        "tests/hidden/test_planning.py",
+    ),
+    M(
         "core",
         "matrix products take one thread of BLAS",
         "with _LOCK, _libraries().limit(limits=1):",

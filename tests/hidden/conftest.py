@@ -85,6 +85,7 @@ def make(secret_file: Path) -> Make:
         source: Path | str = "samples:40",
         lang: str = "en",
         secret: Path = secret_file,
+        workers: int = 1,
         listener: ProgressListener | None = None,
         config: Mapping[str, Any] | None = None,
         **options: Any,
@@ -94,7 +95,8 @@ def make(secret_file: Path) -> Make:
         values = {"items": 6, "fonts": FONTS, "reuse_secret": True, "cover": "rows"} | options
         values["private_source"] = str(source).startswith("samples")
         values.setdefault("public_pictures", not values["private_source"])
-        return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, listener=listener)
+        settings = HiddenOptions(config=build_config, **values)
+        return make_hidden(settings, out=out, secret_file=secret, workers=workers, listener=listener)
 
     return call
 

@@ -13,6 +13,7 @@ from PIL import Image
 
 from tests.making import encoded, two_coloured
 from vcrgen.builder.options import load_build_config
+from vcrgen.builder.records import PreparedItem
 from vcrgen.core.records import Item, Reject, Span
 from vcrgen.hidden.forms import MAX_RATIO, MIN_LETTER_INK, RARER, FormBuilder, FormItem, PlannedItem
 from vcrgen.hidden.secret import Secret
@@ -114,7 +115,7 @@ def forms_of(
         if isinstance(planned, Reject):
             return planned
         plans.append(planned)
-    return [maker.draw(planned, form, before, "00" * 32) for form, planned in enumerate(plans)]
+    return [maker.draw(pair, planned, form, before, "00" * 32) for form, planned in enumerate(plans)]
 
 
 def test_spans_of_rare_words_are_taken_where_there_are_some() -> None:
@@ -228,11 +229,11 @@ def zh_pairs(count: int) -> list[SamplePair]:
 def test_no_letter_of_the_last_line_is_cut() -> None:
     """Open Sans has a `g` that reaches below the line; what covers hide stands where it did."""
     config = load_build_config(None, {"source": "samples", "lang": "en"})
-    planned = FormBuilder(config, Secret(b"s" * 32), ("open-sans",)).plan(
-        item(3, caption="The old man was reading a long and boring book before evening, laughing, jumping."), 0
-    )
-    assert isinstance(planned, PlannedItem)
-    layout = planned.prepared.layout
+    builder = FormBuilder(config, Secret(b"s" * 32), ("open-sans",))
+    pair = item(3, caption="The old man was reading a long and boring book before evening, laughing, jumping.")
+    prepared = builder.pipeline.prepare(pair, replace(builder._make_style("open-sans", 30), width=700, max_height=2100))
+    assert isinstance(prepared, PreparedItem)
+    layout = prepared.layout
     cut = replace(layout, rows_below=0)
     assert layout.rows_below > 0 and not layout.rows_above
     rows = render_strip(layout)

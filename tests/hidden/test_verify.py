@@ -581,7 +581,7 @@ class _Checkers:
 @pytest.fixture(scope="module")
 def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A set whose covers are not white rows; not to be changed."""
-    real = FormBuilder._make_style
+    real, drawn = FormBuilder._make_style, FormBuilder._drawing_style
 
     def style(self: FormBuilder, font: str, size: int) -> Style:
         made = real(self, font, size)
@@ -590,6 +590,7 @@ def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.Temp
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FormBuilder, "_make_style", style)
+        patch.setattr(FormBuilder, "_drawing_style", lambda *args: replace(drawn(*args), cover=_Checkers.name))
         folder = tmp_path_factory.mktemp("checkered") / "set"
         make(folder, source=low.parent / "pairs.parquet", items=4, fonts=("lato",))
     return folder

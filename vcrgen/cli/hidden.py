@@ -73,6 +73,7 @@ def make(
     source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or an MCQ benchmark, or `scenes`.")],
     out: Annotated[Path, out_option("Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
+    workers: Annotated[int, typer.Option(min=1, max=512, help="Processes; a set of questions takes one.")] = 1,
     **options: Any,
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
@@ -104,7 +105,7 @@ def make(
                     dataset = open_task_dataset(folder if scenes else source)
                     result = make_hidden_mcq(dataset, settings, **place, listener=listener)
             else:
-                result = make_hidden(settings, **place, listener=listener)
+                result = make_hidden(settings, **place, workers=workers, listener=listener)
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
             notice = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."

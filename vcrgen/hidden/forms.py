@@ -28,7 +28,8 @@ from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import WORD
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import render_strip
-from vcrgen.typeset.style import Style, make_style
+from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.style import Style, make_shaper, make_style
 
 # Attempts to draw spans of rare words, whose covers are usable and that differ from earlier forms; the attempt with the
 # most such spans counts.
@@ -81,10 +82,10 @@ class SpanCovers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedItem:
-    """One pair with its spans, before a pixel of it is covered."""
+    """What is decided of one pair before it is drawn; without its picture, as processes send it."""
 
-    slot: ItemDesign
-    prepared: PreparedItem
+    slot: ItemDesign  # with the size of the font in which covers are even
+    caption: str  # as it is shown
     covers: Mapping[Span, SpanCovers]  # the spans in reading order, each with its covers
     visible: float  # ink that covers leave of each span, as a share: mean of both modes, summed over the spans
 
@@ -92,7 +93,7 @@ class PlannedItem:
     def statistics(self) -> tuple[int, ...]:
         """Numbers by which forms are matched: spans, letters, masked letters, visible ink in thousandths."""
         covered = sum(span.end - span.start for span in self.covers)
-        return len(self.covers), len(self.prepared.layout.caption), covered, round(1000 * self.visible)
+        return len(self.covers), len(self.caption), covered, round(1000 * self.visible)
 
 
 class FormBuilder:
@@ -104,15 +105,16 @@ class FormBuilder:
 
     def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
-        self._secret, self._fonts = secret, fonts
+        self.secret, self.fonts = secret, fonts
         self._lexicon = load_lexicon(config.lang) if self.pipeline.language.shaper == "basic" else None
         self._style = cache(self._make_style)  # a few hundred, each with the glyphs that it has drawn
+        self._shaper = cache(self._make_shaper)
         for font in fonts:
             self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
         """Canary that every public file of a form holds."""
-        return LINE + self._secret.token("canary", str(form))
+        return LINE + self.secret.token("canary", str(form))
 
     def plan(self, item: Item, number: int, form: int = 0, earlier_spans: Sequence[Span] = ()) -> PlannedItem | Reject:
         """Draw the design and the spans of an item.
@@ -123,9 +125,9 @@ class FormBuilder:
             form: The number of the form, if several forms have the same pair.
             earlier_spans: The spans of the pair's earlier forms, to be avoided.
         """
-        slot = draw_design(self._secret, number, form, self._fonts)
+        slot = draw_design(self.secret, number, form, self.fonts)
         style = self._style(slot.font, slot.font_size)
-        prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MAX_RATIO * slot.width))
+        prepared = self.pipeline.prepare(item, _on_page(style, slot.width))
         if isinstance(prepared, Reject):
             return prepared
         ink = WHITE - render_strip(prepared.layout)
@@ -136,7 +138,8 @@ class FormBuilder:
             share for span, span_covers in covers.items() for share in _visible(span, prepared, ink, span_covers.rules)
         )
         visible = sum(shares) / len(prepared.style.calibrations)
-        return PlannedItem(slot=slot, prepared=prepared, covers=covers, visible=visible)
+        slot = replace(slot, font_size=style.shaper.chain.size)
+        return PlannedItem(slot=slot, caption=prepared.layout.caption, covers=covers, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
         """Make a style of one face without fallbacks, in the nearest size with even covers."""
@@ -150,13 +153,21 @@ class FormBuilder:
                 return style
         return styles[0]
 
+    def _drawing_style(self, slot: ItemDesign) -> Style:
+        """The style of a planned item; its covers are chosen, so the font is not calibrated again."""
+        shaper, cover = self._shaper(slot.font, slot.font_size), self.pipeline.config.cover
+        return _on_page(Style(width=0, max_height=0, shaper=shaper, cover=cover, calibrations={}), slot.width)
+
+    def _make_shaper(self, font: str, size: int) -> Shaper:
+        return make_shaper(self.pipeline.language, FontChain([resolve_font(font)], size=size))
+
     def _rules(self, prepared: PreparedItem, span: Span, form: int, draw: int = 0) -> dict[Mode, CoverRule]:
         """Choose a cover rule for a span in each mode, seeded by the secret."""
         rules = {mode: calibration.rule for mode, calibration in prepared.style.calibrations.items()}
         if self.pipeline.config.cover == ROWS:
             return rules
         place = f"{prepared.keys.pair} {span.start}" + (f" draw {draw}" if draw else "")
-        seed = int(self._secret.random(f"cover form/{form}", place).random() * (1 << 53))
+        seed = int(self.secret.random(f"cover form/{form}", place).random() * (1 << 53))
         return {mode: with_seed(rule, seed) for mode, rule in rules.items()}
 
     def _covers(self, prepared: PreparedItem, span: Span, ink: Gray, form: int) -> SpanCovers | None:
@@ -205,7 +216,7 @@ class FormBuilder:
         usable = cache(partial(self._covers, prepared, ink=ink, form=form))
         drawings: list[tuple[Span, ...]] = []
         for drawing in range(DRAWINGS):
-            rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
+            rng = self.secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
@@ -228,22 +239,25 @@ class FormBuilder:
         """Mean bits of a span's words above those of the language's; infinite where no lexicon tells them."""
         return self._lexicon.bits_a_unit(span.text) - self._lexicon.mean_bits if self._lexicon else math.inf
 
-    def draw(self, planned: PlannedItem, form: int, before: int, picture: str) -> FormItem:
+    def draw(self, item: Item, planned: PlannedItem, form: int, before: int, picture: str) -> FormItem:
         """Draw an item.
 
         Args:
-            planned: The item.
+            item: The pair.
+            planned: What was decided of it.
             form: The number of its form, from 0.
             before: Spans of the items before it in the form.
             picture: The hash of its picture, in hex, for the key.
         """
-        prepared, slot = planned.prepared, planned.slot
-        drawn = draw_cover_modes(self._secret, form, before, len(planned.covers), self.pipeline.config.modes)
+        slot = planned.slot
+        prepared = self.pipeline.prepare(item, self._drawing_style(slot))
+        assert isinstance(prepared, PreparedItem)  # as in its plan
+        drawn = draw_cover_modes(self.secret, form, before, len(planned.covers), self.pipeline.config.modes)
         modes = dict(zip(planned.covers, drawn, strict=True))
         rules = {span: planned.covers[span].rules[mode] for span, mode in modes.items()}
         encode = partial(encode_png, note=self.canary(form))
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
-        question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
+        question_id = self.secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
             "question_id": question_id,
             "source_id": prepared.item.source_id,
@@ -251,7 +265,7 @@ class FormBuilder:
             "picture": picture,
             "crossed_text": [span.text for span in modes],
             "font": slot.font,
-            "font_size": prepared.style.shaper.chain.size,
+            "font_size": slot.font_size,
             "width": slot.width,
             "strip": "above" if slot.strip_first else "below",
             "strip_y": images.strip_y,
@@ -265,6 +279,11 @@ class FormBuilder:
             ],
         }
         return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
+
+
+def _on_page(style: Style, width: int) -> Style:
+    """A style in a width."""
+    return replace(style, width=width, max_height=MAX_RATIO * width)
 
 
 def _most_usable(

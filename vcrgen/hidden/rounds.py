@@ -14,9 +14,11 @@ from vcrgen.core.errors import NoPairsError
 from vcrgen.core.ledger import Ledger
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener
-from vcrgen.core.records import Item, Reject, RejectReason, Span
+from vcrgen.core.records import Item, RejectReason
 from vcrgen.hidden.forms import FormBuilder, FormItem, PlannedItem
+from vcrgen.hidden.near import Bits
 from vcrgen.hidden.options import HiddenOptions
+from vcrgen.hidden.planning import Candidate, PlansAhead
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.similarity import assign
@@ -35,6 +37,15 @@ class SelectionRound:
     read: int  # number of pairs read, in the secret order
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TakenPair:
+    """A pair of the set."""
+
+    item: Item
+    plans: list[PlannedItem]  # for every form that has it
+    picture: str  # the hash of its picture, in hex
+
+
 class RoundSelector:
     """Selects pairs until every form has its items; the ledger holds the rounds of earlier runs."""
 
@@ -45,12 +56,13 @@ class RoundSelector:
         source: Source,
         secret: Secret,
         builder: FormBuilder,
+        planning: PlansAhead,
         other_pairs: Reference,
         store: Callable[[int, FormItem], None],
         listener: ProgressListener,
     ) -> None:
         self._options, self._source, self._builder, self._other_pairs = options, source, builder, other_pairs
-        self._store, self._listener = store, listener
+        self._planning, self._store, self._listener = planning, store, listener
         rows = ((number, row) for number, part in enumerate(source.partitions()) for row in range(part.rows))
         # Partition and row of every pair of the source, in an order that only the secret gives.
         self._order = sorted(rows, key=lambda row: secret.token("order", f"{row[0]}/{row[1]}"))
@@ -87,34 +99,36 @@ class RoundSelector:
             self._totals[form] = [a + b for a, b in zip(self._totals[form], result.statistics[form], strict=True)]
         self._listener.advance(self._options.forms, self._options.forms, Counter())
 
-    def _run_round(self, candidates: Iterator[tuple[int, Item]]) -> SelectionRound:
+    def _run_round(self, candidates: Iterator[Candidate]) -> SelectionRound:
         """Select the pairs for one more item of every form, and draw them."""
-        pairs: list[tuple[list[PlannedItem], str]] = []
+        pairs: list[_TakenPair] = []
         rejected, read = Counter[str](), 0
         while len(pairs) < self._options.forms:
-            candidate = next(candidates, None)
+            taken = len(self.done) * self._options.forms + len(pairs)
+            candidate = self._planning.next(candidates, taken, self._options.items * self._options.forms - taken)
             if candidate is None:
                 raise self._too_few(len(pairs))
-            read, item = candidate
-            outcome = self._plan_pair(item)
-            if isinstance(outcome, tuple):
+            read = candidate.read
+            outcome = self._take(candidate)
+            if isinstance(outcome, _TakenPair):
                 pairs.append(outcome)
             else:
                 rejected[outcome] += 1
                 self._count_rejected(Counter([outcome]))
         # With same_pairs, each pair is planned once for every form.
-        planned = [(plan, picture) for plans, picture in pairs for plan in plans]
+        planned = [(pair, plan) for pair in pairs for plan in pair.plans]
         if self._options.forms > 1:
-            statistics = [plan.statistics for plan, _ in planned]
+            statistics = [plan.statistics for _, plan in planned]
             planned = [planned[number] for number in assign(self._totals, statistics)]
         forms = [
-            self._builder.draw(plan, form, self._spans[form], picture) for form, (plan, picture) in enumerate(planned)
+            self._builder.draw(pair.item, plan, form, self._spans[form], pair.picture)
+            for form, (pair, plan) in enumerate(planned)
         ]
         for number, form in enumerate(forms):
             self._store(number, form)
         return SelectionRound(
             answers=[form.answer for form in forms],
-            statistics=[list(plan.statistics) for plan, _ in planned],
+            statistics=[list(plan.statistics) for _, plan in planned],
             rejected=dict(rejected),
             read=read,
         )
@@ -123,27 +137,28 @@ class RoundSelector:
         self.rejected += rejected
         self._listener.advance(0, 0, rejected)
 
-    def _plan_pair(self, item: Item) -> tuple[list[PlannedItem], str] | str:
-        """Return a pair's plans and the hash of its picture, or the reason for its rejection."""
-        picture = None if item.image is None else self._other_pairs.hash(item.image)
+    def _take(self, candidate: Candidate) -> _TakenPair | RejectReason:
+        """Take a candidate into the set, or return the reason for its rejection."""
+        if refusal := candidate.refusal or self._refusal(candidate.item, candidate.picture):  # more pairs are taken now
+            return refusal
+        assert candidate.plans is not None  # as all have that were not refused
+        plans = candidate.plans.result()
+        if isinstance(plans, RejectReason):
+            return plans
+        if candidate.picture is None:  # not reached: such an item could not be planned
+            return RejectReason.UNDECODABLE
+        self._taken.add_hash(candidate.picture, plans[0].caption)  # as in the key, for a resumed run
+        return _TakenPair(item=candidate.item, plans=plans, picture=candidate.picture.tobytes().hex())
+
+    def _refusal(self, item: Item, picture: Bits | None) -> RejectReason | None:
+        """Why a pair cannot be taken, whatever its spans are: it is known, or taken already."""
         for pairs, reason in ((self._other_pairs, RejectReason.IN_REFERENCE), (self._taken, RejectReason.DUPLICATE)):
             if pairs.match(picture, item.caption or ""):
-                return str(reason)
-        plans: list[PlannedItem] = []
-        spans: list[Span] = []
-        for form in range(self._options.same_pairs):
-            planned = self._builder.plan(item, len(self.done), form, spans)
-            if isinstance(planned, Reject):
-                return str(planned.reason)
-            plans.append(planned)
-            spans += planned.covers
-        if picture is None:  # not reached: such an item could not be planned
-            return str(RejectReason.UNDECODABLE)
-        self._taken.add_hash(picture, plans[0].prepared.layout.caption)  # as in the key, for a resumed run
-        return plans, picture.tobytes().hex()
+                return reason
+        return None
 
-    def _candidates(self, read: int) -> Iterator[tuple[int, Item]]:
-        """Yield the pairs after the first ``read`` in the secret order, each with its number from 1.
+    def _candidates(self, read: int) -> Iterator[Candidate]:
+        """Yield the pairs after the first ``read`` in the secret order.
 
         Rows are read ahead: as many as are still needed, and more after rejects.
         """
@@ -154,7 +169,8 @@ class RoundSelector:
             for place in batch:
                 read += 1
                 if (item := items[place]) is not None:  # a row that does not meet the conditions
-                    yield read, item
+                    picture = None if item.image is None else self._other_pairs.hash(item.image)
+                    yield Candidate(read=read, item=item, picture=picture, refusal=self._refusal(item, picture))
 
     def _read(self, places: list[tuple[int, int]]) -> dict[tuple[int, int], Item | None]:
         """Read the items at some partitions and rows."""

@@ -33,6 +33,7 @@ from vcrgen.data.key import REPORT, VERSION, Pictures
 from vcrgen.hidden.earlier import add_part, find_earlier_sets, part_digest
 from vcrgen.hidden.forms import FormBuilder, FormItem
 from vcrgen.hidden.options import HiddenOptions
+from vcrgen.hidden.planning import open_planning
 from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, is_complete, stamp, write_set
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import overlap_report, summary_report
@@ -64,16 +65,23 @@ class HiddenResult:
 
 
 def make_hidden(
-    options: HiddenOptions, *, out: Path, secret_file: Path, listener: ProgressListener | None = None
+    options: HiddenOptions,
+    *,
+    out: Path,
+    secret_file: Path,
+    workers: int = 1,
+    listener: ProgressListener | None = None,
 ) -> HiddenResult:
     """Make a hidden test set.
 
-    The same source, options and secret give the same bytes. Run again to resume.
+    The same source, options and secret give the same bytes for any number of workers. Run again to resume. With
+    ``workers`` above 1, the calling script needs the usual ``if __name__ == "__main__":``.
 
     Args:
         options: Options of the set.
         out: Folder of the set: with ``public`` and ``key``, or with such folders for every form.
         secret_file: The maintainer's secret; created if missing.
+        workers: Number of processes that choose the spans and their covers.
         listener: Receives the progress.
 
     Raises:
@@ -83,7 +91,8 @@ def make_hidden(
         place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
         sources = _open_sources(options)
         secret, made_secret = open_secret(secret_file, out)
-        run = _Run(options, sources, secret, out=out, place=place, listener=listener or ProgressListener())
+        listener = listener or ProgressListener()
+        run = _Run(options, sources, secret, out=out, place=place, workers=workers, listener=listener)
         was_complete = run.finish(None if options.reuse_secret else secret_file)
         return run.result(was_complete=was_complete, made_secret=made_secret)
 
@@ -164,10 +173,12 @@ class _Run:
         *,
         out: Path,
         place: WorkFolder,
+        workers: int,
         listener: ProgressListener,
     ) -> None:
         self._options, self._config, self._secret = options, options.config, secret
-        self._out, self._work, self._place, self._listener = out, out / WORK, place, listener
+        self._out, self._work, self._place = out, out / WORK, place
+        self._workers, self._listener = workers, listener
         self._fonts, self._earlier, self._references = sources.fonts, sources.earlier, sources.references
         self._pictures = sources.pictures
         self._compared: list[dict[str, Any]] = []  # every reference with the number of its pairs
@@ -237,16 +248,19 @@ class _Run:
             self._listener.stage(f"reading {part}")
             self._compared.append({"source": str(part), "split": "", "pairs": add_part(reference, part)})
         self._listener.stage("")
-        rounds = RoundSelector(
-            self._options,
-            source=self._source,
-            secret=self._secret,
-            builder=self._builder,
-            other_pairs=reference,
-            store=self._store,
-            listener=self._listener,
-        )
-        rounds.finish(ledger)
+        forms, pairs = self._options.same_pairs, self._options.forms
+        with open_planning(self._builder, forms=forms, pairs=pairs, workers=self._workers) as planning:
+            rounds = RoundSelector(
+                self._options,
+                source=self._source,
+                secret=self._secret,
+                builder=self._builder,
+                planning=planning,
+                other_pairs=reference,
+                store=self._store,
+                listener=self._listener,
+            )
+            rounds.finish(ledger)
         return rounds
 
     def _store(self, number: int, form: FormItem) -> None:
