@@ -61,9 +61,7 @@ def test_every_command_runs(run: Run) -> None:
     assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
     assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 31
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
-    assert (
-        Path("coverage.html").exists() and Path("bloom.html").exists() and Path("data/imported/manifest.json").exists()
-    )
+    assert all(map(Path.exists, map(Path, ("coverage.html", "bloom-view/index.html", "data/imported/manifest.json"))))
 
 
 def test_the_walk_through_with_a_server(run: Run) -> None:

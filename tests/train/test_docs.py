@@ -1,6 +1,7 @@
-"""Every command of docs/finetune.md runs, one after another: from pairs to a score before and after."""
+"""Commands and Python of docs/finetune.md and docs/training.md run, one after another."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from vcrgen.train.options import read_recipe
 pytestmark = pytest.mark.extras
 
 PAGE = Page("docs/finetune.md")
+TRAINING = Page("docs/training.md")
 
 
 def write_pairs(file: str, numbers: range) -> None:
@@ -40,3 +42,26 @@ def test_commands(run: Run, model: Path, one_thread: None) -> None:
     assert len(lines[0]) == len(lines[1]) == 8 and lines[0] != lines[1]
     facts = [json.loads(Path(f"{name}.run.json").read_text())["run"] for name in ("base", "tuned")]
     assert "adapter" in facts[1] and "adapter" not in facts[0]
+
+
+def test_recipes_of_trl(run: Run, model: Path, one_thread: None) -> None:
+    """The commands of verl and ms-swift, which run elsewhere, name files that the exports here have."""
+    write_pairs("pairs.parquet", range(20))
+    shutil.copytree(model, "models/my-vlm")
+    for line in TRAINING.commands:
+        succeed(run, line)
+    assert len(TRAINING.commands) == 3
+    elsewhere = " ".join(text for kind, text in TRAINING.blocks if kind == "sh")
+    files = {
+        Path(*("swift",) * file.endswith("jsonl"), file)
+        for file in re.findall(r"[\w/.-]+\.(?:parquet|jsonl)", elsewhere)
+    }
+    assert {*map(str, files)} >= {"verl/hard-train.parquet", "swift/hard-train.jsonl"} and all(map(Path.exists, files))
+    small = "max_steps=1, per_device_train_batch_size=2, use_cpu=True, bf16=False"
+    grpo = f"{small}, num_generations=2, max_completion_length=4"
+    TRAINING.blocks = [
+        (kind, text.replace("max_steps=1000", grpo if "GRPOConfig" in text else small))
+        for kind, text in TRAINING.blocks
+    ]
+    assert TRAINING.execute() == 2
+    assert Path("sft/model.safetensors").exists()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pages import Page
 from vcrgen.core.errors import ScoreError
 from vcrgen.samples import sample_pair
 from vcrgen.scorer.api import match_image, match_spans
@@ -22,6 +23,7 @@ SPANS = ["the old lighthouse", "in spring", "red and white boats"]
 RIGHT = "\n".join(SPANS)
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
 reward = Restoration("en")
+PAGE = Page("docs/training.md")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,19 @@ def test_an_attack_pays_less_than_honest_reading(attack: str, lang: str, skill: 
         pay.of(spans, ATTACKS[attack](rounds, caption, joiner)) for spans, rounds, caption in drawn(lang, skill)
     )
     assert attacked < honest
+
+
+def test_the_table_of_the_docs_is_what_is_paid() -> None:
+    cells: dict[str, Policy] = {"honest": lambda rounds, caption, joiner: "\n".join(rounds[0]), **ATTACKS}
+    for name, policy in cells.items():
+        paid = [
+            reward.metrics(spans, output) | {"restoration": reward.of(spans, output)}
+            for spans, rounds, caption in drawn("en", 0.7)
+            for output in [policy(rounds, caption, " ")]
+        ]
+        means = [f"{fmean(row[column] for row in paid):.2f}" for column in ("exact", "jaccard", "restoration")]
+        line = " | ".join([f"| {name}", *(mean.removeprefix("0") for mean in means)])
+        assert f"{line} |" in PAGE.text
 
 
 @given(word=WORD)

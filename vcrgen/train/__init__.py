@@ -2,11 +2,9 @@
 
 rewards.py      what a completion is worth, for reinforcement learning
 forms.py        examples of a stream as rows of other trainers
-data.py         endless, resumable examples
-encoding.py     examples as tensors, with labels for the tokens of the answer
-adapter.py      LoRA on a model, and the adapter's files
-checkpoint.py   the state of a training in one file
-loop.py         steps of the optimiser
+taskset.py      the same as a taskset of verifiers, which imports it by the name of vcrgen_env.py
+data.py         rows of pairs or of a dataset, resumable
+trainer.py      TRL's trainers and peft's LoRA by a recipe
 run.py          a resumable training in a folder
 """
 

@@ -85,9 +85,11 @@ def write_verl(job: ExportJob, folder: Path) -> str:
 
 
 def write_swift(job: ExportJob, folder: Path) -> str:
-    """Lines of JSON with ``<image>`` and paths, and the answers for a reward."""
+    """Lines of JSON with ``<image>`` and paths, and the reward of their answers as a plugin."""
     _write_lines(job, folder, _tagged)
-    return readme(job, template("swift.md", file=f"{job.example}.jsonl"))
+    plugin = template("swift_reward.txt", lang=job.language.code)
+    (folder / "reward.py").write_text(plugin, encoding="utf-8")
+    return readme(job, template("swift.md", file=f"{_example(job)}.jsonl"))
 
 
 def write_llamafactory(job: ExportJob, folder: Path) -> str:
@@ -101,7 +103,7 @@ def write_llamafactory(job: ExportJob, folder: Path) -> str:
     }
     files = {f"vcr-{part}": {"file_name": f"{part}.jsonl", **form} for part in job.parts}
     (folder / "dataset_info.json").write_text(json.dumps(files, indent=2) + "\n", encoding="utf-8")
-    return readme(job, template("llamafactory.md", dataset=f"vcr-{job.example}"))
+    return readme(job, template("llamafactory.md", dataset=f"vcr-{_example(job)}"))
 
 
 def write_axolotl(job: ExportJob, folder: Path) -> str:
@@ -113,7 +115,12 @@ def write_axolotl(job: ExportJob, folder: Path) -> str:
         return {"messages": [{"role": "user", "content": asked}, {"role": "assistant", "content": answer}]}
 
     _write_lines(job, folder, line)
-    return readme(job, template("axolotl.md", file=f"{job.example}.jsonl"))
+    return readme(job, template("axolotl.md", file=f"{_example(job)}.jsonl"))
+
+
+def _example(job: ExportJob) -> Part:
+    """The part that a README shows: one for training where there is one."""
+    return next((part for part in job.parts if part.split == "train"), job.parts[0])
 
 
 def _tagged(row: ExportRow, path: str) -> Row:
@@ -135,7 +142,7 @@ def _write_parquet(
 ) -> str:
     for part in job.parts:
         kind.write(folder / f"{part}.parquet", rows(part))
-    return readme(job, template(text, file=f"{job.example}.parquet", lang=job.language.code))
+    return readme(job, template(text, file=f"{_example(job)}.parquet", lang=job.language.code))
 
 
 def _write_lines(job: ExportJob, folder: Path, line: Callable[[ExportRow, str], Row]) -> None:
