@@ -152,6 +152,18 @@ PIECES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("on the roof\\nothers stay", "on the roof\nothers stay"),
+        ("red\\ttopics\\nice", "red topics\nice"),
+        ("$\\nu_1 \\neq \\theta, \\not\\in \\tan x$", "$\\nu_1 \\neq \\theta, \\not\\in \\tan x$"),
+    ],
+)
+def test_a_written_line_end_is_one_before_any_word_and_no_command_of_latex(output: str, text: str) -> None:
+    assert read_output(output).text == text
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_offsets_lead_back_to_the_output(pieces: list[str]) -> None:
     output = "".join(pieces)

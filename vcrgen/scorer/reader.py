@@ -83,10 +83,12 @@ _MARKUP = re.compile(
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]+"
 )
-# A line end or a tab that was written as two characters, and no command of LaTeX.
-_WRITTEN = re.compile(
-    r"\\n(?!eq|u\b|abla|ot|i\b|mid|exists|leq|geq|earrow|warrow)|\\t(?!ext|imes|heta|an|au|o\b|riangle|ilde|op|frac|herefore)"
-)
+# A line end or a tab that was written as two characters, and no command of LaTeX, which ends where its letters do.
+_COMMANDS = {
+    "n": "eq|u|abla|ot|otin|i|mid|exists|leq|geq|leftarrow|rightarrow|earrow|warrow",
+    "t": "ext[a-z]*|imes|heta|anh?|au|o|riangle[a-z]*|ilde|op|frac|herefore",
+}
+_WRITTEN = re.compile("|".join(rf"\\{letter}(?!(?:{rest})(?![A-Za-z]))" for letter, rest in _COMMANDS.items()))
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u2032\u00b4\uff07", "'"),
