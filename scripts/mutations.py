@@ -42,6 +42,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/data/test_arrays.py",
     ),
     M(
+        "data",
+        "the footer of a Parquet file may state more packed bytes than there are",
+        "0 <= size <= self._size - start",
+        "0 <= size",
+        "tests/data/test_parquet_limits.py",
+    ),
+    M(
         "text",
         "jieba's words are loaded for each character of a block",
         "for character in set(block) - self._loaded:",

@@ -1,5 +1,6 @@
 """Small files of rows that decode to gigabytes: commands that read them take little memory and say why they stop."""
 
+import hashlib
 import json
 import struct
 import subprocess
@@ -133,6 +134,35 @@ def test_pages_are_held_to_what_the_footer_states(column: int, tmp_path: Path) -
         with pytest.raises(pa.ArrowInvalid, match="unpack to more than the footer states"):
             sum(batch.num_rows for batch in reader.batches(0, reader.leaves, 1024))
         reader.close()
+
+
+def test_a_column_is_not_larger_than_its_file(tmp_path: Path) -> None:
+    """How far a column may unpack goes by its packed bytes, so the footer may not state more of them than there are."""
+    file = tmp_path / "a.parquet"
+    ends = [hashlib.sha256(bytes([number])).hexdigest() * 4 for number in range(100)]
+    texts = pa.array(["x" * MIB + end for end in ends])
+    pq.write_table(pa.table({"text": texts}), file, compression="zstd", use_dictionary=False)
+    packed = pq.read_metadata(file).row_group(0).column(0).total_compressed_size
+    for stated, sentence in ((packed, "more than its packed size allows"), (1_000_000, "more than the file has there")):
+        restate(file, packed, stated)
+        reader = ParquetReader(open_folder(tmp_path), "a.parquet")
+        with pytest.raises(pa.ArrowInvalid, match=sentence):
+            next(reader.batches(0, ["text"], 1024))
+        reader.close()
+
+
+def test_two_columns_do_not_share_their_bytes(tmp_path: Path) -> None:
+    """The second would be held to the limits of the first."""
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": ["x" * 200], "b": ["y" * 200]}), file, use_dictionary=False)
+    group = pq.read_metadata(file).row_group(0)
+    first, second = (group.column(number).data_page_offset for number in (0, 1))
+    assert len(varint(first)) <= len(varint(second))
+    restate(file, second, first)
+    reader = ParquetReader(open_folder(tmp_path), "a.parquet")
+    with pytest.raises(pa.ArrowInvalid, match="begin at the same byte"):
+        next(reader.batches(0, ["a", "b"], 1024))
+    reader.close()
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])

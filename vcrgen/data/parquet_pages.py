@@ -123,14 +123,25 @@ class CheckedPages(io.RawIOBase):
     def __init__(self, handle: BinaryIO) -> None:
         super().__init__()
         self._handle = handle
+        self._size = handle.seek(0, io.SEEK_END)
+        handle.seek(0)
         self._starts: dict[int, tuple[pq.ColumnChunkMetaData, bool]] = {}
         self._read: defaultdict[int, list[ColumnPages]] = defaultdict(list)  # by the position of their next read
 
     def expect(self, chunk: pq.ColumnChunkMetaData, *, has_lists: bool) -> None:
-        """Check a column of a row group whenever it is read."""
+        """Check a column of a row group whenever it is read.
+
+        Raises:
+            ArrowException: The column is said to be where the file has other bytes, or none.
+        """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
             start = chunk.dictionary_page_offset
+        path, size = chunk.path_in_schema, chunk.total_compressed_size
+        if not (start > 0 and 0 <= size <= self._size - start):
+            raise pa.ArrowInvalid(f"{path} has {size:,} bytes by the footer, more than the file has there")
+        if start in self._starts and self._starts[start][0].path_in_schema != path:
+            raise pa.ArrowInvalid(f"{path} and {self._starts[start][0].path_in_schema} begin at the same byte")
         self._starts[start] = (chunk, has_lists)
 
     def read(self, size: int = -1) -> bytes:

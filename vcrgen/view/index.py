@@ -171,10 +171,6 @@ class ViewIndex:
             *(ids[part[0]] if part else "" for part in (before, after)),
         )
 
-    def forget(self) -> None:
-        """Forget the orders of earlier queries."""
-        self._order.cache_clear()
-
     def ids(self, places: Sequence[int]) -> dict[int, str]:
         """The ids of places."""
         return dict(self._fetch(f"SELECT place, id FROM items WHERE place IN ({_listed(places)})", {}))  # noqa: S608

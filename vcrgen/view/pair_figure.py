@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vcrgen.core.errors import ConfigError
+from vcrgen.data.tasks.bloom import LETTERS
 from vcrgen.report.figure_svg import QUIET, Part, text, whole
 from vcrgen.report.paragraph import paragraph
 from vcrgen.view.query import Query
@@ -14,7 +15,6 @@ from vcrgen.view.view_data import ViewData
 PICTURE, WORDS, GAP = 300, 380, 22  # widths of the columns in pixels, and the space between them
 # What is expected; in outputs what is exact, and what is nearest to a span that is not.
 GROUNDS = {"masked": "#ffe8a3", "exact": "#c5ded6", "near": "#e7d1c3"}
-_LETTERS = "ABCDEFGHIJ"
 Json = dict[str, Any]
 
 
@@ -85,7 +85,7 @@ def _expected(card: Json, mode: str) -> Iterator[Part]:
         yield paragraph([(question["text"], "")], WORDS, GROUNDS)
         for number, option in enumerate(question["options"]):
             yield paragraph(
-                [(f"{_LETTERS[number]}. ", ""), (option, "masked" * (number == card["key"]))], WORDS, GROUNDS
+                [(f"{LETTERS[number]}. ", ""), (option, "masked" * (number == card["key"]))], WORDS, GROUNDS
             )
 
 
