@@ -151,6 +151,14 @@ def test_a_column_is_not_larger_than_its_file(tmp_path: Path) -> None:
         reader.close()
 
 
+def test_columns_without_rows_are_read(tmp_path: Path) -> None:
+    """Their pages are said to begin at byte 0."""
+    pq.write_table(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.list_(pa.string()))}), tmp_path / "a")
+    reader = ParquetReader(open_folder(tmp_path), "a")
+    assert sum(batch.num_rows for batch in reader.batches(0, ["a", "b"], 1024)) == 0
+    reader.close()
+
+
 def test_two_columns_do_not_share_their_bytes(tmp_path: Path) -> None:
     """The second would be held to the limits of the first."""
     file = tmp_path / "a.parquet"

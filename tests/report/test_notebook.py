@@ -104,4 +104,4 @@ def test_results_have_the_words_of_users(dataset: Path, tmp_path: Path) -> None:
     (share,) = frame[(frame.metric == "exact") & frame.group.isna()].score
     assert cell.images == 6 and share == cell.metrics["exact"].value < 1
     assert repr(result).startswith("<RunResult m, en: exact match easy VI+TEI ") and len(repr(cell)) < 200
-    assert f"vcrgen view {dataset} {tmp_path}/m.jsonl" in result._repr_html_()
+    assert f"vcrgen view {dataset} {tmp_path}/m.jsonl --split all" in result._repr_html_()  # as it was scored

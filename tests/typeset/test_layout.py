@@ -108,12 +108,15 @@ def test_japanese_lines_are_greedy(text: str) -> None:
 @pytest.mark.parametrize("lang", ["ja", "zh"])
 @given(text=JA_TEXT)
 @example(text="a(2)「あ")
+@example(text="11111%—‘‘‘‘‘‘‘‘‥℃")
 def test_no_line_begins_with_a_closing_mark_or_ends_with_an_opening_one(lang: str, text: str) -> None:
     text = " ".join(text.split()) or "あ"
     if any(ink_width(text[start:end], SHAPERS[lang]) > 300 for start, end in line_units(text, "uax14")):
         return  # marks alone that are wider than a line
     for line, following in pairwise(lines_of(text, lang)):
-        assert line[-1] not in OPENING + " " and following[0] not in CLOSING + " "
+        # A sign of numbers is closing but behind dots, where UAX 14 has a break (classes IN and PO).
+        closing = CLOSING.translate(dict.fromkeys(map(ord, "%℃"))) if line[-1] in "…‥" else CLOSING
+        assert line[-1] not in OPENING + " " and following[0] not in closing + " "
 
 
 PIECES = [

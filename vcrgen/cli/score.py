@@ -26,7 +26,7 @@ from vcrgen.cli.root import app
 from vcrgen.core.errors import ScoreError
 from vcrgen.core.files import sha256_file
 from vcrgen.core.options import drop_none, validate_options
-from vcrgen.scorer.options import VIEW_OPTIONS, ScoreOptions
+from vcrgen.scorer.options import ScoreOptions
 
 if TYPE_CHECKING:
     from vcrgen.core.signature import Signature
@@ -93,7 +93,7 @@ def score(
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.predictions import receive
     from vcrgen.scorer.results import assign_titles, by_score, missing_sentences
-    from vcrgen.scorer.run import open_session
+    from vcrgen.scorer.run import open_session, view_command
     from vcrgen.scorer.saved import reject_duplicate_files
     from vcrgen.scorer.score_report import score_document
 
@@ -119,7 +119,7 @@ def score(
     results = assign_titles(results)
     written = _write_saved(results, results_to, secret=session.key.hidden)
     results = [results[place] for place in by_score(results)]
-    view = _view_command(data, predictions, settings)
+    view = view_command(data, predictions, settings)
     comparisons = compare_runs(results, in_pairs=compare) if compare or settings.pixels else []
     if output_format == "html":
         from vcrgen.scorer.score_report import score_page
@@ -213,15 +213,6 @@ def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *
         if target is not None and (older := write_saved(target, result, secret=secret)):
             typer.echo(f"{target} held scores of another signature, which are now {older.name}.", err=True)
     return [target for target in targets if target is not None]
-
-
-def _view_command(data: Path, predictions: Sequence[Path], options: ScoreOptions) -> list[str]:
-    """The command that shows every output as it was scored; none for what was read from a pipe."""
-    if not all(file.is_file() for file in predictions):
-        return []
-    given = ((f"--{name}", getattr(options, name)) for name in VIEW_OPTIONS)
-    words = [word for name, value in given if value is not None for word in (name, value)]
-    return ["vcrgen", "view", str(data), *map(str, predictions), *words]
 
 
 def _report(

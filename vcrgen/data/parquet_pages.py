@@ -138,10 +138,14 @@ class CheckedPages(io.RawIOBase):
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
             start = chunk.dictionary_page_offset
         path, size = chunk.path_in_schema, chunk.total_compressed_size
-        if not (start > 0 and 0 <= size <= self._size - start):
+        if not chunk.num_values:  # no page of it is unpacked, and it may begin at byte 0, as others like it
+            self._starts.setdefault(start, (chunk, has_lists))
+            return
+        if not 0 <= size <= self._size - start:
             raise pa.ArrowInvalid(f"{path} has {size:,} bytes by the footer, more than the file has there")
-        if start in self._starts and self._starts[start][0].path_in_schema != path:
-            raise pa.ArrowInvalid(f"{path} and {self._starts[start][0].path_in_schema} begin at the same byte")
+        there = self._starts.get(start, (chunk, has_lists))[0]
+        if there.num_values and there.path_in_schema != path:
+            raise pa.ArrowInvalid(f"{path} and {there.path_in_schema} begin at the same byte")
         self._starts[start] = (chunk, has_lists)
 
     def read(self, size: int = -1) -> bytes:

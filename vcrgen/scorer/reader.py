@@ -273,10 +273,8 @@ def _boxes(text: str) -> Iterator[tuple[int, int]]:
     """The contents of boxes, by balanced braces; an unclosed one ends with its line."""
     if not _BOXED.search(text):
         return
-    opened, closing = (
-        list[int](),
-        dict[int, int](),
-    )  # by the place of each opening brace, that of the one that closes it
+    opened = list[int]()
+    closing = dict[int, int]()  # by the place of each opening brace, that of the one that closes it
     for brace in _BRACE.finditer(text):
         if brace[0] == "{":
             opened.append(brace.start())

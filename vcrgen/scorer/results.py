@@ -177,8 +177,7 @@ class RunResult(NotebookResult):
         cluster_ids: As in `QuestionTable`, by which two datasets are paired; empty for those, too.
         from_pixels: The template baseline, beside which the others are shown.
         label: Stands for the run in tables where neither model nor file name is its own.
-        data: The dataset or key that it was scored against, if `vcrgen.score` made it.
-        outputs: The files that were scored, likewise.
+        next_command: The command that shows the outputs beside the images, if `vcrgen.score` made the result.
     """
 
     name: str
@@ -195,8 +194,7 @@ class RunResult(NotebookResult):
     cluster_ids: Ids = field(default_factory=lambda: np.empty(0, np.uint64), repr=False, compare=False)
     from_pixels: bool = False
     label: str = ""
-    data: str = field(default="", compare=False)
-    outputs: tuple[str, ...] = field(default=(), compare=False)
+    next_command: Sequence[str] = field(default=(), compare=False)
 
     @property
     def scores(self) -> tuple[CellResult, ...]:
@@ -234,11 +232,6 @@ class RunResult(NotebookResult):
             labels=2,
             rows=rows,
         )
-
-    @property
-    def next_command(self) -> Sequence[str]:
-        """The command that shows the outputs beside the images."""
-        return ("vcrgen", "view", self.data, *self.outputs) if self.data else ()
 
     def long_rows(self) -> Iterator[LongRow]:
         """Yield each metric of each cell, of each of its groups, and of each difference of two cells."""

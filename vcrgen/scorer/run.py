@@ -14,7 +14,7 @@ from vcrgen.data.tasks.bloom import TASK
 from vcrgen.data.tasks.opening import is_mcq_dataset
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import write_evidence
-from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.options import VIEW_OPTIONS, ScoreOptions
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.results import RunResult
 from vcrgen.scorer.session import BaseScoringSession
@@ -70,12 +70,22 @@ def score(
     """
     from vcrgen.core.console_progress import open_progress  # which imports rich
 
-    files = [predictions] if isinstance(predictions, str | Path) else predictions
+    files = [Path(file) for file in ([predictions] if isinstance(predictions, str | Path) else predictions)]
+    settings = ScoreOptions(**options)
     with open_progress(progress, doing="scoring", unit="outputs", kept="read") as listener:
         listener.stage("reading the answers")
-        session = open_session(Path(data), ScoreOptions(**options))
+        session = open_session(Path(data), settings)
         with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
             session.listener = listener
             listener.stage("scoring")
-            result = session.score([receive(Path(file)) for file in files], evidence)
-    return replace(result, data=str(data), outputs=tuple(map(str, files)))
+            result = session.score([receive(file) for file in files], evidence)
+    return replace(result, next_command=view_command(data, files, settings))
+
+
+def view_command(data: str | Path, files: Sequence[Path], options: ScoreOptions) -> list[str]:
+    """The command that shows every output as it was scored; none for what was read from a pipe."""
+    if not all(file.is_file() for file in files):
+        return []
+    given = ((f"--{name}", getattr(options, name)) for name in VIEW_OPTIONS)
+    words = [word for name, value in given if value is not None for word in (name, value)]
+    return ["vcrgen", "view", str(data), *map(str, files), *words]

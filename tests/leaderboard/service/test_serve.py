@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,22 @@ def send_all(desk: Any, files: list[bytes], accepted: dict[str, str], stop: thre
         list(pool.map(send, range(len(files))))
 
 
+@contextlib.contextmanager
+def submitting(desk: Any, files: list[bytes]) -> Iterator[dict[str, str]]:
+    """Submit files beside a block, and wait after it until all are accepted: the model of each by its id."""
+    accepted: dict[str, str] = {}
+    stop = threading.Event()
+    thread = threading.Thread(target=send_all, args=(desk, files, accepted, stop))
+    thread.start()
+    try:
+        yield accepted
+        thread.join(180)
+        assert not thread.is_alive()
+    finally:
+        stop.set()
+        thread.join()
+
+
 def check_scored_once(board: Board, accepted: dict[str, str]) -> None:
     """Every accepted file has one score and two lines of the log, and the vault holds whole files."""
     assert statuses(board) == {SubmissionStatus.SCORED.value: FILES}
@@ -169,21 +186,12 @@ def test_killed_at_any_moment(
     board = make_board(database=url, files_per_day=1000, requests_per_minute=100_000)
     server, desk = visit(board, "--port", str(own_port))
     files = [hand(public_key, right=2, note=f"n{number}").read_bytes() for number in range(FILES)]
-    accepted: dict[str, str] = {}
-    stop = threading.Event()
-    thread = threading.Thread(target=send_all, args=(desk, files, accepted, stop))
-    thread.start()
-    try:
+    with submitting(desk, files) as accepted:
         time.sleep(random.Random(database).uniform(0.05, 1.2))
         server.process.kill()
         server.process.wait()
         server.restart()
         server.wait_for("serving")
-        thread.join(180)
-        assert not thread.is_alive()
-    finally:
-        stop.set()
-        thread.join()
     assert len(accepted) == FILES
     server.until(lambda: statuses(board)[SubmissionStatus.SCORED.value] >= FILES)
     assert server.stop() == 0
@@ -199,11 +207,7 @@ def test_a_database_server_that_crashes(
     server, desk = visit(board)
     server.wait_for("worker ready")
     files = [hand(public_key, right=2, note=f"n{number}").read_bytes() for number in range(FILES)]
-    accepted: dict[str, str] = {}
-    stop = threading.Event()
-    thread = threading.Thread(target=send_all, args=(desk, files, accepted, stop))
-    thread.start()
-    try:
+    with submitting(desk, files) as accepted:
         for pause in (0.3, 1.5):
             time.sleep(pause)
             postgres_server.crash()
@@ -215,11 +219,6 @@ def test_a_database_server_that_crashes(
                 assert away.text == "The board cannot be read just now; try again soon."
             finally:
                 postgres_server.start()
-        thread.join(180)
-        assert not thread.is_alive()
-    finally:
-        stop.set()
-        thread.join()
     server.until(lambda: statuses(board)[SubmissionStatus.SCORED.value] >= FILES)
     assert desk.client.get("/health").status_code == 200
     assert server.stop() == 0
