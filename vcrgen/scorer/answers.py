@@ -60,7 +60,7 @@ def load_answers(
     part, bits = Subset.parse(subset), read_pixel_bits(pixels) if pixels else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
-        raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
+        raise AnswerError(f"{data} does not exist; name a dataset's folder, a Parquet file or a JSONL key.")
     if folder := hidden_folder(data):
         key = _hidden(folder, mode, split, part, bits)
     elif part.split:
