@@ -1,12 +1,13 @@
 """Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how good intervals are, what noise gives.
 
     python scripts/measure_analysis.py            # all of it, some minutes
-    python scripts/measure_analysis.py prune      # or one of prune, coverage, overall, noise
+    python scripts/measure_analysis.py prune      # or one of prune, coverage, overall, noise, votes
 
 prune: 20 to 500 models, three abilities with six good tasks (true loading .80 or .85), a copy of one (noise .1) and a
 weak task (.2) each. coverage: scores of 20 to 165 models from the golden correlations. overall: the test
 of the overall fit, of a correct model and of one with three residual correlations. noise: 50 models on the eleven tasks
-of GOLD, and a human score that has nothing to do with them. `tests/analysis` has a smaller run of each.
+of GOLD, and a human score that has nothing to do with them. votes: intervals of Bradley-Terry
+strengths, and those of the information matrix. `tests/analysis` has a smaller run of each.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.stats.bootstrap import model_weights
+from vcrgen.stats.bradley_terry import fit_strengths, separated_groups
 from vcrgen.stats.correlations import correlation_matrix, resampled_correlations
 
 ABILITIES = {
@@ -157,11 +159,39 @@ def noise(draws: int = 400) -> None:
     print(f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of uniform p: {uniform:.3f}")
 
 
+def votes(draws: int = 400) -> None:
+    for models, number, ties in ((5, 60, 0.0), (5, 60, 0.5), (5, 300, 0.0), (20, 1000, 0.0), (20, 1000, 0.4)):
+        rng = np.random.default_rng(1)
+        first, second = np.triu_indices(models, 1)
+        inside, inside_by_information = [], []
+        for _ in range(draws):
+            true = 0.8 * rng.standard_normal(models)
+            true -= true.mean()
+            pairs = np.bincount(rng.integers(0, len(first), number), minlength=len(first))
+            win = 1 / (1 + np.exp(true[second] - true[first]))
+            tie = 2 * ties * np.minimum(win, 1 - win)
+            outcomes = rng.multinomial(pairs, np.column_stack([win - tie / 2, tie, 1 - win - tie / 2]))
+            won, tied = np.zeros((models, models)), np.zeros((models, models))
+            won[first, second], won[second, first] = outcomes[:, 0], outcomes[:, 2]
+            tied[first, second] = tied[second, first] = outcomes[:, 1]
+            if separated_groups(won, tied).max():
+                continue
+            value, low, high = fit_strengths(won, tied)
+            inside += ((low <= true) & (true <= high)).tolist()
+            odds = 1 / (1 + np.exp(value - value[:, None]))
+            weights = (won + won.T + tied) * odds * (1 - odds)
+            covariance = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+            inside_by_information += (np.abs(value - true) <= 1.96 * np.sqrt(np.diagonal(covariance))).tolist()
+        print(f"votes, {models} models, {number} votes, share of ties {ties}: {len(inside) // models} tables,", end="")
+        print(f" coverage {np.mean(inside):.3f}, by the information matrix {np.mean(inside_by_information):.3f}")
+
+
 PARTS: Mapping[str, Callable[[], None]] = {
     "prune": pruned,
     "coverage": coverage,
     "overall": overall,
     "noise": noise,
+    "votes": votes,
 }
 
 if __name__ == "__main__":

@@ -1932,6 +1932,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     # Analyses.
     M(
+        "stats",
+        "intervals of strengths that take a tie for two half votes",
+        "ties / 2 * (0.5 - odds) ** 2",
+        "ties / 2 * (odds * (1 - odds))",
+        "tests/stats/test_bradley_terry.py",
+    ),
+    M(
         "analysis",
         "the most redundant task goes, however strong it is",
         "NEAR_WORST = 0.95",

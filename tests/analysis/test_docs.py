@@ -21,6 +21,7 @@ def test_every_command_runs(run: Run) -> None:
     Path("scores.csv").write_text("".join(",".join(row) + "\n" for row in (heads, *rows, *arena)))
     (spec,) = [text for kind, text in PAGE.blocks if kind == "yaml"]
     Path("abilities.yaml").write_text(spec.replace("MMMU *", "*o*ics*"))
+    Path("votes.csv").write_text("model_a,model_b,winner\nA,B,tie\nB,C,tie\n")
     for line in PAGE.commands:
         succeed(run, line)
     assert len(PAGE.commands) >= 5 and Path("pruned/kept.yaml").exists()

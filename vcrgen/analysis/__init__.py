@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vcrgen.analysis.redundancy import make_map
     from vcrgen.analysis.score_table import ScoreTable, read_scores
     from vcrgen.analysis.spec import FactorSpec, bind, read_spec
+    from vcrgen.analysis.votes import fit_votes, read_votes, with_votes
     from vcrgen.report.document import Document, render
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "fit_correlations",
     "fit_factors",
     "fit_pls",
+    "fit_votes",
     "make_map",
     "map_document",
     "pairwise",
@@ -46,7 +48,9 @@ __all__ = [
     "quality",
     "read_scores",
     "read_spec",
+    "read_votes",
     "render",
+    "with_votes",
 ]
 
 __getattr__, __dir__ = attach(
@@ -64,6 +68,7 @@ __getattr__, __dir__ = attach(
         "analysis.prune_evaluation": ["evaluate_pruning"],
         "analysis.spec": ["FactorSpec", "bind", "read_spec"],
         "analysis.score_table": ["ScoreTable", "read_scores"],
+        "analysis.votes": ["fit_votes", "read_votes", "with_votes"],
         "report.document": ["Document", "render"],
     },
 )

@@ -31,7 +31,11 @@ class MapOptions(AnalysisOptions):
 class FactorOptions(AnalysisOptions):
     """Options of a factor model, whose specification is a file."""
 
-    anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")
+    anchor: str | None = option(
+        None,
+        "Task with an outside score of the models, or a CSV of votes (model_a, model_b, winner), in place of the "
+        "specification's.",
+    )
 
 
 class PruneOptions(FactorOptions):

@@ -1,4 +1,4 @@
-"""``vcrgen analyze map``, ``factors`` and ``prune``, and the shared parts of all analyses."""
+"""``vcrgen analyze map``, ``factors``, ``prune`` and ``votes``, and the shared parts of all analyses."""
 
 from __future__ import annotations
 
@@ -155,6 +155,31 @@ def prune(
         write(document, {**tasks, "log.csv": log_csv(result)})
 
 
+@analyze.command(
+    "votes",
+    epilog=examples(
+        "vcrgen analyze votes votes.csv --out strengths.html",
+        "vcrgen analyze factors scores.csv --spec gold.yaml --anchor votes.csv",
+    ),
+)
+def rank_by_votes(
+    votes: Annotated[
+        Path, typer.Argument(help="A CSV of votes: model_a, model_b, winner (model_a, model_b, tie, or a name).")
+    ],
+    form: Format = None,
+    out: Out = None,
+    figure: Figure = None,
+) -> None:
+    """Turn votes on pairs of models into strengths (Bradley-Terry), which other analyses take as --anchor."""
+    from vcrgen.analysis.votes import fit_votes, read_votes
+    from vcrgen.analysis.votes_report import votes_document
+
+    _require_packages()
+    output_format = report_format(form, out, [votes], figure)
+    document = votes_document(fit_votes(read_votes(votes)), settings=f"vcrgen {version('vcrgen')}: votes")
+    write_report(document, output_format, out, figure)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
     """What `factors` and `prune` begin with, from files or from an example."""
@@ -195,6 +220,7 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
     """Read the scores, and the specification with the changes of the options."""
     from vcrgen.analysis.examples import errata_section
     from vcrgen.analysis.spec import apply_options, read_spec
+    from vcrgen.analysis.votes import with_votes
 
     example = _find_example(command, settings, [*(files or []), *([spec] if spec else [])])
     if example is not None and example.spec is not None:
@@ -207,7 +233,8 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
     table = _read_table(files, settings)
     if spec is None:
         raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
-    return _Inputs(scores=table, spec=apply_options(read_spec(spec, anchor=settings.anchor), settings))
+    model = apply_options(read_spec(spec, anchor=settings.anchor), settings)
+    return _Inputs(scores=with_votes(table, model.anchor), spec=model)
 
 
 def _settings_line(command: str, settings: AnalysisOptions) -> str:
