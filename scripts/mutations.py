@@ -77,6 +77,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/core/test_products.py",
     ),
     M(
+        "analysis",
+        "a report of a changed specification names the command without the change",
+        "return changed.read_by(*spec.inputs, *_as_words(given)) if spec.inputs else changed",
+        "return changed.read_by(*spec.inputs) if spec.inputs else changed",
+        "tests/analysis/test_page_command.py",
+    ),
+    M(
         "core",
         "the progress of a job is shown though it is not wanted",
         "if progress else nullcontext(SILENT)",

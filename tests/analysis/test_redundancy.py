@@ -151,5 +151,5 @@ def test_a_map_tells_its_progress(two_groups: ScoreTable) -> None:
             self.done += done
 
     told = Listener()
-    make_map(two_groups, draws=150, listener=told)
+    make_map(two_groups, draws=150, progress=told)
     assert told.done == told.total > 0

@@ -1,5 +1,6 @@
 """The commands, from files to what is printed and written; golden where a person reads it."""
 
+import io
 import json
 import subprocess
 import sys
@@ -197,6 +198,18 @@ def test_two_runs_at_once_lose_no_scores(key: Path, perfect: Path) -> None:
 def test_no_json(run: Run, key: Path, perfect: Path) -> None:
     assert "Written" not in run("score", perfect, "--data", key, "--no-json")
     assert not list(perfect.parent.glob("*.scores.json"))
+
+
+@pytest.mark.parametrize("command", ["score", "validate"])
+def test_the_progress_is_told_on_the_standard_error(
+    key: Path, perfect: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("vcrgen.core.console_progress.LINE_SECONDS", 0.0)
+    errors = io.StringIO()
+    monkeypatch.setattr(console, "err", Console(file=errors, width=100))
+    result = CliRunner().invoke(app, [command, str(perfect), "--data", str(key)])
+    outputs = len(perfect.read_text("utf-8").splitlines())
+    assert result.exit_code == 0 and f"{outputs} outputs, " in errors.getvalue() and " read, " not in result.output
 
 
 def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, Path], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,8 @@ def gold_correlations() -> tuple[tuple[str, ...], Floats]:
 def _gold() -> ScoreTable:
     from vcrgen.analysis.score_table import table_from_rows
 
-    return table_from_rows(iter(published_rows("gold-models")), "GOLD, Table IX")
+    table = table_from_rows(iter(published_rows("gold-models")), "GOLD, Table IX")
+    return replace(table, inputs=("--example", "gold"))
 
 
 def _gold_made() -> ScoreTable:
@@ -94,13 +95,14 @@ def _gold_made() -> ScoreTable:
     orthogonal, _ = np.linalg.qr(drawn - drawn.mean(axis=0))
     scores = 60 + 12 * orthogonal * np.sqrt(GOLD_MODELS) @ np.linalg.cholesky(r).T
     models = tuple(f"made {number}" for number in range(1, GOLD_MODELS + 1))
-    return ScoreTable(source="made scores", models=models, tasks=tasks, scores=scores)
+    inputs = ("--example", "gold-made")
+    return ScoreTable(source="made scores", models=models, tasks=tasks, scores=scores, inputs=inputs)
 
 
-def _gold_spec(anchor: str | None = None) -> FactorSpec:
+def _gold_spec(example: str, anchor: str | None = None) -> FactorSpec:
     from vcrgen.analysis.spec import FactorSpec
 
-    return FactorSpec(abilities=dict(GOLD_ABILITIES), anchor=anchor)
+    return FactorSpec(abilities=dict(GOLD_ABILITIES), anchor=anchor).read_by("--example", example)
 
 
 def _vcr() -> ScoreTable:
@@ -115,7 +117,7 @@ def _vcr() -> ScoreTable:
         if row.exact is not None:
             model = f"{row.model} {show_size(row.size)}".strip()
             rows.append([model, f"{row.language} {row.mode} {row.view.value}", 100 * row.exact])
-    return table_from_rows(iter(rows), "VCR, Table 2")
+    return replace(table_from_rows(iter(rows), "VCR, Table 2"), inputs=("--example", "vcr"))
 
 
 def _vcr_map() -> CorrelationTable:
@@ -125,7 +127,11 @@ def _vcr_map() -> CorrelationTable:
 
     heads, *lines = published_rows("vcr-map")
     return CorrelationTable(
-        source="VCR, heatmap of benchmarks", tasks=tuple(heads), r=np.array(lines, float), models=VCR_MODELS
+        source="VCR, heatmap of benchmarks",
+        tasks=tuple(heads),
+        r=np.array(lines, float),
+        models=VCR_MODELS,
+        inputs=("--example", "vcr-map"),
     )
 
 
@@ -134,7 +140,7 @@ EXAMPLES: Mapping[str, Example] = {
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
         commands=("map", "factors", "prune"),
         load=_gold,
-        spec=_gold_spec,
+        spec=functools.partial(_gold_spec, "gold"),
         errata="gold-errata",
     ),
     "gold-made": Example(
@@ -142,7 +148,7 @@ EXAMPLES: Mapping[str, Example] = {
         "paper's own scores are unpublished.",
         commands=("map", "factors", "prune"),
         load=_gold_made,
-        spec=functools.partial(_gold_spec, "Human"),
+        spec=functools.partial(_gold_spec, "gold-made", "Human"),
         errata="gold-errata",
     ),
     "vcr": Example(

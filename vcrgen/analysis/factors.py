@@ -7,18 +7,21 @@ with a bootstrap interval over models.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from vcrgen.analysis.options import FactorOptions
+from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pls import OverallFit, PlsFit, Quality, Structure, corrected_srmr, fit_pls, overall_fit, quality
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
+from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind, inputs_of
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener, counted
 from vcrgen.core.rng import array_rng_for
 from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_interval, finite_number
@@ -122,6 +125,7 @@ class FactorResult(NotebookResult):
     replicates: tuple[FactorFit | None, ...]  # None without a solution: a task did not vary, or two said the same
     weights: Floats  # replicates x models: how often each is drawn
     seed: int
+    next_command: Sequence[str] = ()  # writes the page
 
     @property
     def headline(self) -> str:
@@ -314,7 +318,14 @@ def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit | None
     return FactorFit(fit=fit, quality=measures, top=top, top_quality=quality(fit.constructs, top, above))
 
 
-def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: int = 2000) -> FactorResult:
+def fit_factors(
+    table: ScoreTable,
+    spec: FactorSpec,
+    *,
+    seed: int = 0,
+    draws: int = 2000,
+    progress: bool | ProgressListener = True,
+) -> FactorResult:
     """Fit a specification to scores.
 
     Args:
@@ -322,11 +333,14 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
         spec: Abilities with their tasks, and the anchor.
         seed: Of the replicates.
         draws: Bootstrap replicates: how many times the models, or their families, are resampled.
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
 
     Raises:
         AnalysisError: There are too few models, a task does not vary, tasks of an ability are collinear, or no
             solution is found.
     """
+    from vcrgen.core.console_progress import open_progress  # which imports rich
+
     bound = bind(spec, table.tasks)
     used = table.select_tasks(bound.tasks).complete_cases()
     require_fit(used, bound)
@@ -338,14 +352,20 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
             "the same; put their tasks under one."
         )
     weights = model_weights(len(used.models), seed=seed, draws=draws, groups=used.groups)
+    values = {"seed": seed, "resamples": draws}
+    with open_progress(progress, doing="fitting", unit="resamples", kept="fitted") as listener:
+        replicates = tuple(
+            fit_correlations(r, bound) for r in counted(resampled_correlations(used.scores, weights), draws, listener)
+        )
     return FactorResult(
         table=used,
         bound=bound,
         correlations=correlations,
         estimate=estimate,
-        replicates=tuple(fit_correlations(r, bound) for r in resampled_correlations(used.scores, weights)),
+        replicates=replicates,
         weights=weights,
         seed=seed,
+        next_command=page_command("factors", inputs_of(table, spec), FactorOptions, values, out="factors.html"),
     )
 
 

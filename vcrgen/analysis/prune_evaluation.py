@@ -14,13 +14,16 @@ from itertools import product
 import numpy as np
 
 from vcrgen.analysis.factors import FactorFit, fit_correlations, overall_weights, require_fit, split_halves
+from vcrgen.analysis.options import PruneOptions
+from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
+from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind, inputs_of
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener, counted
 from vcrgen.core.rng import rng_for, shuffled
 from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_percent
@@ -79,6 +82,7 @@ class PruneEvaluation(NotebookResult):
     failed: int
     sweep: tuple[ThresholdSweepRow, ...]
     anchor: HumanGain | None
+    next_command: Sequence[str] = ()  # writes the page, the kept tasks and the log
 
     @property
     def headline(self) -> str:
@@ -116,7 +120,13 @@ class PruneEvaluation(NotebookResult):
 
 
 def evaluate_pruning(
-    table: ScoreTable, spec: FactorSpec, *, batch: bool = False, seed: int = 0, repeats: int = 200
+    table: ScoreTable,
+    spec: FactorSpec,
+    *,
+    batch: bool = False,
+    seed: int = 0,
+    repeats: int = 200,
+    progress: bool | ProgressListener = True,
 ) -> PruneEvaluation:
     """Prune a benchmark, and find out what the pruning is worth.
 
@@ -126,10 +136,13 @@ def evaluate_pruning(
         batch: As in `prune`.
         seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
 
     Raises:
         AnalysisError: The specification cannot be fitted to the scores.
     """
+    from vcrgen.core.console_progress import open_progress  # which imports rich
+
     bound = bind(spec, table.tasks)
     used = table.select_tasks(bound.tasks).complete_cases()
     require_fit(used, bound)
@@ -149,8 +162,13 @@ def evaluate_pruning(
     unit = standardise(used.select_tasks(tasks).scores)
     sets = _random_sets(bound, pruned, seed)
     weights = model_weights(len(used.models), seed=seed, draws=repeats, groups=used.groups)
-    replicates = [prune(r, bound, batch=batch, logged=False) for r in resampled_correlations(used.scores, weights)]
+    with open_progress(progress, doing="pruning", unit="resamples", kept="pruned") as listener:
+        replicates = [
+            prune(r, bound, batch=batch, logged=False)
+            for r in counted(resampled_correlations(used.scores, weights), repeats, listener)
+        ]
     kept_sets = [set(replicate.kept) for replicate in replicates if replicate is not None]
+    values = {"batch": batch, "seed": seed, "resamples": repeats}
     return PruneEvaluation(
         table=used,
         bound=bound,
@@ -167,6 +185,7 @@ def evaluate_pruning(
         failed=repeats - len(kept_sets),
         sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),
         anchor=_people(used, bound, seed=seed, batch=batch) if spec.anchor is not None else None,
+        next_command=page_command("prune", inputs_of(table, spec), PruneOptions, values, out="pruned"),
     )
 
 

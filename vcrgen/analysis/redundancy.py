@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 
+from vcrgen.analysis.options import MapOptions
+from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pairwise_correlations import FEWEST, Method, PairwiseCorrelations, pairwise
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.core.errors import AnalysisError
@@ -47,6 +49,7 @@ class CorrelationTable:
     r: Floats
     models: int
     notes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # as of `ScoreTable`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,7 @@ class MapResult(NotebookResult):
     reliabilities: (
         Floats | None
     )  # of each task the share of its variance that is not sampling noise; None without errors
+    next_command: Sequence[str] = ()  # writes the page
 
     @property
     def headline(self) -> str:
@@ -149,7 +153,7 @@ def make_map(
     clusters: int | None = None,
     seed: int = 0,
     draws: int = 2000,
-    listener: ProgressListener = SILENT,
+    progress: bool | ProgressListener = True,
 ) -> MapResult:
     """Map a benchmark.
 
@@ -160,7 +164,7 @@ def make_map(
         clusters: How many; the number with the best silhouette if not given.
         seed: Of every random choice.
         draws: Bootstrap replicates, for the intervals of correlations.
-        listener: Receiver of the progress, in resamples that are clustered.
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
 
     Raises:
         AnalysisError: There are too few models or tasks, a task does not vary, or a pair shares too few models.
@@ -172,7 +176,25 @@ def make_map(
     if clusters is not None and not 2 <= clusters < len(table.tasks):
         raise AnalysisError(f"--clusters is 2 to {len(table.tasks) - 1}, one less than there are tasks.")
     if isinstance(table, CorrelationTable):
-        return _map_of_correlations(table, basis, clusters, seed)
+        result = _map_of_correlations(table, basis, clusters, seed)
+    else:
+        from vcrgen.core.console_progress import open_progress  # which imports rich
+
+        with open_progress(progress, doing="clustering", unit="resamples", kept="clustered") as listener:
+            result = _map_of_scores(table, method, basis, clusters, seed, draws, listener)
+    values = {"method": method, "distance": basis, "clusters": clusters, "seed": seed, "resamples": draws}
+    return replace(result, next_command=page_command("map", table.inputs, MapOptions, values, out="map.html"))
+
+
+def _map_of_scores(
+    table: ScoreTable,
+    method: Method,
+    basis: Basis,
+    clusters: int | None,
+    seed: int,
+    draws: int,
+    listener: ProgressListener,
+) -> MapResult:
     if len(table.models) < FEWEST_MODELS:
         raise AnalysisError(
             f"{table.source} has {pluralize(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."

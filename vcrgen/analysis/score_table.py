@@ -62,6 +62,7 @@ class ScoreTable:
     errors: Floats | None = None  # models x tasks: standard error of each score, NaN where it is not known
     families: tuple[str, ...] | None = None  # of each model, where a column names them
     notes: tuple[str, ...] = ()  # sentences that a reader of results should know
+    inputs: tuple[str, ...] = ()  # words of a command line that read the same; none for a table made in Python
 
     @property
     def groups(self) -> Ints | None:
@@ -130,7 +131,10 @@ def read_scores(
         table = _read_json_files(files, private=private)
     else:
         table = table_from_rows(read_cells(files[0]), str(files[0]), ignore=ignore)
-    return _negate(table, lower_is_better)
+    inputs = [str(file) for file in files] + ["--private"] * private
+    for option, names in (("--lower-is-better", lower_is_better), ("--ignore", ignore)):
+        inputs += [word for name in names for word in (option, name)]
+    return replace(_negate(table, lower_is_better), inputs=tuple(inputs))
 
 
 def table_from_rows(rows: Iterable[Cells], source: str, *, ignore: Sequence[str] = ()) -> ScoreTable:

@@ -11,17 +11,17 @@ Example:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from vcrgen.analysis.options import FactorOptions, PruneOptions
 from vcrgen.analysis.pls import Mode, Scheme, Structure
-from vcrgen.analysis.score_table import MAX_TASKS
+from vcrgen.analysis.score_table import MAX_TASKS, ScoreTable
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.options import Options, drop_none, read_yaml, validate_options
 from vcrgen.report.escape import MAX_NAME, check_name
@@ -50,6 +50,18 @@ class FactorSpec(Options):
     scheme: Scheme = "path"
     limits: FactorLimits = FactorLimits()
     floor: int = Field(default=2, ge=1, le=MAX_TASKS)  # tasks of an ability that pruning leaves at least
+    _inputs: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Words of a command line that read the same; none for one made in Python."""
+        return self._inputs
+
+    def read_by(self, *inputs: str) -> Self:
+        """The same, with the words of a command line that read it."""
+        copy = self.model_copy()
+        copy._inputs = inputs
+        return copy
 
     @field_validator("abilities", mode="before")
     @classmethod
@@ -117,19 +129,37 @@ def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
     values: dict[str, Any] = read_yaml(file)
-    return validate_options(FactorSpec, values if anchor is None else values | {"anchor": anchor}, f"{file}: ")
+    given = {} if anchor is None else {"anchor": anchor}
+    spec = validate_options(FactorSpec, values | given, f"{file}: ")
+    return spec.read_by("--spec", str(file), *_as_words(given))
 
 
 def apply_options(spec: FactorSpec, options: FactorOptions) -> FactorSpec:
     """The specification with the anchor, the limits and the floor of options where they are given."""
     values = spec.model_dump(exclude_defaults=True)
-    if options.anchor is not None:
-        values["anchor"] = options.anchor
+    given: dict[str, Any] = {}
+    if options.anchor not in (None, spec.anchor):
+        given["anchor"] = values["anchor"] = options.anchor
     if isinstance(options, PruneOptions):
         limits = {"vif": options.vif_max, "loading": options.loading_min}
         values["limits"] = {**values.get("limits", {}), **drop_none(limits)}
         values |= drop_none({"floor": options.floor})
-    return validate_options(FactorSpec, values)
+        given |= options.model_dump(include={"vif_max", "loading_min", "floor"}, exclude_none=True)
+    changed = validate_options(FactorSpec, values)
+    return changed.read_by(*spec.inputs, *_as_words(given)) if spec.inputs else changed
+
+
+def _as_words(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        yield from (f"--{name.replace('_', '-')}", str(value))
+
+
+def inputs_of(table: ScoreTable, spec: FactorSpec) -> tuple[str, ...]:
+    """Words of a command line that read both; none where one was made in Python, or an example has another spec."""
+    if table.inputs and table.inputs == spec.inputs[: len(table.inputs)]:  # an example has both
+        return spec.inputs
+    examples = [inputs for inputs in (table.inputs, spec.inputs) if "--example" in inputs]
+    return () if examples or not table.inputs or not spec.inputs else (*table.inputs, *spec.inputs)
 
 
 def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:

@@ -77,11 +77,11 @@ def map_tasks(
             clusters=settings.clusters,
             seed=settings.seed,
             draws=settings.resamples,
-            listener=listener,
+            progress=listener,
         )
     about = example.about if example else ""
     document = map_document(result, settings=_settings_line("map", settings), about=about, private=settings.private)
-    write_report(document, output_format, out, figure)
+    write_report(document, output_format, out, figure, next_command=result.next_command)
 
 
 @analyze.command(
@@ -102,12 +102,16 @@ def factors(
     """Ask whether the tasks of an ability belong together, and apart from the others (partial least squares)."""
     from vcrgen.analysis.factors import fit_factors
     from vcrgen.analysis.factors_report import factors_document
+    from vcrgen.cli import console
 
     _require_packages()
     settings = validate_options(FactorOptions, drop_none(options))
     output_format = report_format(form, out, [*(scores or []), *([spec] if spec else [])], figure)
     inputs = _read_inputs("factors", scores, spec, settings)
-    result = fit_factors(inputs.scores, inputs.spec, seed=settings.seed, draws=settings.resamples)
+    with console.progress(doing="fitting", unit="resamples", kept="fitted") as listener:
+        result = fit_factors(
+            inputs.scores, inputs.spec, seed=settings.seed, draws=settings.resamples, progress=listener
+        )
     document = factors_document(
         result,
         settings=_settings_line("factors", settings),
@@ -115,7 +119,7 @@ def factors(
         more=inputs.more,
         private=settings.private,
     )
-    write_report(document, output_format, out, figure)
+    write_report(document, output_format, out, figure, next_command=result.next_command)
 
 
 @analyze.command(
@@ -135,15 +139,22 @@ def prune(
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv, prune_document
+    from vcrgen.cli import console
 
     _require_packages()
     settings = validate_options(PruneOptions, drop_none(options))
     output_format = report_format(form or ("html" if out else None), out)
     inputs = _read_inputs("prune", scores, spec, settings)
     with report_folder(out, output_format) as write:
-        result = evaluate_pruning(
-            inputs.scores, inputs.spec, batch=settings.batch, seed=settings.seed, repeats=settings.resamples
-        )
+        with console.progress(doing="pruning", unit="resamples", kept="pruned") as listener:
+            result = evaluate_pruning(
+                inputs.scores,
+                inputs.spec,
+                batch=settings.batch,
+                seed=settings.seed,
+                repeats=settings.resamples,
+                progress=listener,
+            )
         document = prune_document(
             result,
             settings=_settings_line("prune", settings),
@@ -152,7 +163,7 @@ def prune(
             private=settings.private,
         )
         tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
-        write(document, {**tasks, "log.csv": log_csv(result)})
+        write(document, {**tasks, "log.csv": log_csv(result)}, result.next_command)
 
 
 @analyze.command(

@@ -62,5 +62,6 @@ def profile(
         data = example_profiles()
         document = profile_document(data, settings=made_by, more=example_sections(data), about=ABOUT)
     else:
-        document = profile_document(read_profiles(scores or [], private=settings.private), settings=made_by)
-    write_report(document, output_format, out, figure)
+        data = read_profiles(scores or [], private=settings.private)
+        document = profile_document(data, settings=made_by)
+    write_report(document, output_format, out, figure, next_command=data.next_command)

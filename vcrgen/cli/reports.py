@@ -72,20 +72,26 @@ def write_charts(document: Document, figure: Path) -> None:
     console.say_plain(f"Written: {', '.join(map(str, write_figures(document, figure)))}")
 
 
-def write_report(document: Document, form: str, out: Path | None, figure: Path | None = None) -> None:
-    """Print a document, or write it to ``out``; and write its charts, if a figure is named."""
-    _write_document(document, form, out)
+def write_report(
+    document: Document, form: str, out: Path | None, figure: Path | None = None, *, next_command: Sequence[str] = ()
+) -> None:
+    """Print a document with the command to run next, or write it to ``out``; and write its charts for a figure."""
+    if out is None:
+        _print_document(document, form, next_command)
+    else:
+        write_report_text(_as_text(document, form), out)
     if figure is not None:
         write_charts(document, figure)
 
 
-def _write_document(document: Document, form: str, out: Path | None) -> None:
-    if form == "text" and out is None:
-        from vcrgen.cli.terminal import print_parts, show_document
+def _print_document(document: Document, form: str, next_command: Sequence[str]) -> None:
+    if form != "text":  # which a program reads
+        return write_report_text(_as_text(document, form), None)
+    from vcrgen.cli.terminal import print_parts, show_document
 
-        print_parts(console.out, show_document(document))
-    else:
-        write_report_text(_as_text(document, form), out)
+    print_parts(console.out, show_document(document))
+    if next_command:
+        console.say_next("Next", *next_command)
 
 
 def write_report_text(text: str, out: Path | None, written: Sequence[Path] = ()) -> None:
@@ -99,18 +105,23 @@ def write_report_text(text: str, out: Path | None, written: Sequence[Path] = ())
 
 
 @contextmanager
-def report_folder(out: Path | None, form: str) -> Iterator[Callable[[Document, Mapping[str, str]], None]]:
-    """Yield a function that prints a document, or writes it and further files to a folder that appears as ``out``."""
+def report_folder(
+    out: Path | None, form: str
+) -> Iterator[Callable[[Document, Mapping[str, str], Sequence[str]], None]]:
+    """Yield a function that prints a document with the command to run next, or writes it and further files.
+
+    What is written stands in a folder that appears as ``out``.
+    """
     from vcrgen.core.folder import new_folder
     from vcrgen.report.document import SUFFIXES
 
     if out is None:
-        yield lambda document, files: _write_document(document, form, None)
+        yield lambda document, files, next_command: _print_document(document, form, next_command)
         return
     with new_folder(out, mark=MARK) as folder:  # what cannot be written is rejected before anything is computed
         suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), ".txt")
 
-        def write(document: Document, files: Mapping[str, str]) -> None:
+        def write(document: Document, files: Mapping[str, str], next_command: Sequence[str]) -> None:
             for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
                 write_text(folder / name, text)
 

@@ -107,15 +107,19 @@ def score(
             )
         return write_report(canary_document(replies, data), output_format, out)
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
-    session = open_session(data, settings)
-    runs = session.runs(predictions)
-    results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
-    check_targets([*results_to, out, spans, figure], [*predictions, data])
-    with write_evidence(spans, session.task) as evidence:
-        results = [session.score(run, evidence) for run in runs]
-    if settings.pixels is not None:
-        runs.append((receive(settings.pixels),))
-        results.append(replace(session.score(runs[-1]), from_pixels=True))
+    with console.progress(doing="scoring", unit="outputs", kept="read") as listener:
+        listener.stage("reading the answers")
+        session = open_session(data, settings)
+        session.listener = listener
+        runs = session.runs(predictions)
+        results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
+        check_targets([*results_to, out, spans, figure], [*predictions, data])
+        listener.stage("scoring")
+        with write_evidence(spans, session.task) as evidence:
+            results = [session.score(run, evidence) for run in runs]
+        if settings.pixels is not None:
+            runs.append((receive(settings.pixels),))
+            results.append(replace(session.score(runs[-1]), from_pixels=True))
     results = assign_titles(results)
     written = _write_saved(results, results_to, secret=session.key.hidden)
     results = [results[place] for place in by_score(results)]
@@ -197,8 +201,12 @@ def validate(predictions: Files, data: Data, **options: Any) -> None:
     from vcrgen.cli.terminal import print_parts
     from vcrgen.scorer.run import open_session
 
-    session = open_session(data, validate_options(ScoreOptions, drop_none(options)))
-    validations = [session.validate(file) for file in predictions]
+    with console.progress(doing="checking", unit="outputs", kept="read") as listener:
+        listener.stage("reading the answers")
+        session = open_session(data, validate_options(ScoreOptions, drop_none(options)))
+        session.listener = listener
+        listener.stage("checking")
+        validations = [session.validate(file) for file in predictions]
     for validation in validations:
         print_parts(console.out, show_validation(validation))
     if not all(validation.fit for validation in validations):

@@ -2,8 +2,11 @@
 
 import logging
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 LOGGER = logging.getLogger("vcrgen")
+Item = TypeVar("Item")
 
 
 class ProgressListener:
@@ -51,6 +54,14 @@ class ProgressListener:
 
 
 SILENT = ProgressListener()
+
+
+def counted(items: Iterable[Item], total: int, listener: ProgressListener) -> Iterator[Item]:
+    """The items of a job, none of which is rejected; each is told of when it is done."""
+    listener.begin(total, 0)
+    for item in items:
+        yield item
+        listener.advance(1, 1, Counter())
 
 
 def shown_bytes(size: float) -> str:

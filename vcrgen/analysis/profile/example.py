@@ -8,7 +8,7 @@ from statistics import fmean
 
 from vcrgen.analysis.examples import BENCHMARKS, errata_section, published_rows
 from vcrgen.analysis.profile.profiles import Profiles
-from vcrgen.analysis.profile.read_tables import read_profiles
+from vcrgen.analysis.profile.read_tables import profile_command, read_profiles
 from vcrgen.report.document import Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.text.languages import LANGUAGES
@@ -45,7 +45,8 @@ def example_profiles() -> Profiles:
     """The published category scores, with the names of models as the paper prints them."""
     data = read_profiles([BENCHMARKS / f"bloom-leaves-{method}.csv" for method in ("rae", "lbs")])
     names = {line["model"].lower().replace(" ", "-"): line["model"] for line in published_lines("bloom-overall")}
-    return replace(data, profiles=[replace(profile, model=names[profile.model]) for profile in data.profiles])
+    profiles = [replace(profile, model=names[profile.model]) for profile in data.profiles]
+    return replace(data, profiles=profiles, next_command=profile_command("--example", "bloom"))
 
 
 def checks(data: Profiles) -> list[PrintedCheck]:

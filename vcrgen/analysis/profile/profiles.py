@@ -83,6 +83,7 @@ class Profiles(NotebookResult):
     calibrations: Mapping[tuple[str, str], ReliabilityCurve]  # by model and language
     notes: Sequence[str] = ()  # sentences that a reader of the figures should know
     hidden: bool = False
+    next_command: Sequence[str] = ()  # writes the page
 
     def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
         """The profile of a key; None where there is none, which is a gap and not a 0."""

@@ -84,10 +84,16 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
         profiles=sorted(profiles.values(), key=lambda profile: methods.index(profile.metric)),
         notes=notes,
         hidden=hidden,
+        next_command=profile_command(*map(str, files), *["--private"] * private),
         calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
     )
     _check_fits_page(data)
     return data
+
+
+def profile_command(*inputs: str) -> tuple[str, ...]:
+    """The command that writes the page of profiles."""
+    return ("vcrgen", "profile", *inputs, "--out", "profile.html")
 
 
 def _check_fits_page(data: Profiles) -> None:

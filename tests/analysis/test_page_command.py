@@ -1,0 +1,117 @@
+"""The command that writes the page of an analysis, and its progress."""
+
+import shlex
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.analysis.examples import EXAMPLES
+from vcrgen.analysis.factors import fit_factors
+from vcrgen.analysis.options import MapOptions
+from vcrgen.analysis.page_command import page_command
+from vcrgen.analysis.profile.read_tables import read_profiles
+from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.redundancy import make_map
+from vcrgen.analysis.score_table import ScoreTable, read_scores
+from vcrgen.analysis.spec import FactorSpec, inputs_of, read_spec
+from vcrgen.core.progress import ProgressListener
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def few_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 20)
+
+
+@pytest.fixture
+def files(run: Run) -> Run:
+    """The command line in a folder with scores of a task whose scores are turned, and a column that is no task."""
+    rows = [(f"m{row}", *(row % (3 + task) + row * row / 40 + task for task in range(5)), "text") for row in range(24)]
+    lines = [("model", "a", "b", "c", "d", "people", "note"), *rows]
+    Path("my scores.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
+    Path("spec.yaml").write_text("abilities:\n  A: [a, b]\n  B: [c, d]\n")
+    Path("scores_rae.csv").write_text("level,subcategory,leaf,count,m_en\nremember,x,y,10,0.5\n")
+    return run
+
+
+COMMANDS = [
+    (
+        "analyze map 'my scores.csv' --lower-is-better a --ignore note --seed 3 --resamples 100 --method spearman "
+        "--clusters 2",
+        "map.html",
+    ),
+    ("analyze factors 'my scores.csv' --ignore note --spec spec.yaml --anchor people --resamples 100", "factors.html"),
+    (
+        "analyze prune 'my scores.csv' --ignore note --spec spec.yaml --anchor people --vif-max 4.0 --resamples 20 "
+        "--batch",
+        "pruned/report.html",
+    ),
+    ("analyze map --example vcr-map --distance abs --clusters 5", "map.html"),
+    ("profile scores_rae.csv", "profile.html"),
+    ("profile --example bloom", "profile.html"),
+]
+
+
+@pytest.mark.parametrize(("command", "page"), COMMANDS)
+def test_a_report_in_the_terminal_names_the_command_that_writes_its_page(files: Run, command: str, page: str) -> None:
+    code, text, _ = files(*shlex.split(command))
+    last = text.splitlines()[-1]
+    assert code == 0 and last == f"Next: vcrgen {command} --out {page.split('/')[0]}"
+    assert files(*shlex.split(last)[2:])[0] == 0 and Path(page).exists()
+
+
+def test_what_a_program_reads_has_no_command_and_quiet_neither(files: Run) -> None:
+    for words in (("--format", "csv"), ("-q",)):
+        code, text, _ = files("profile", "scores_rae.csv", *words)
+        assert code == 0 and "Next" not in text
+
+
+def test_results_in_python_name_the_same_command(files: Run) -> None:
+    table = read_scores([Path("my scores.csv")], ignore=["note"])
+    spec = read_spec(Path("spec.yaml"), anchor="people")
+    common: dict[str, Any] = {"seed": 3, "progress": False}
+    results = [
+        make_map(table, clusters=2, draws=100, **common),
+        fit_factors(table, spec, draws=100, **common),
+        evaluate_pruning(table, spec, repeats=20, **common),
+        read_profiles([Path("scores_rae.csv")]),
+    ]
+    assert [result.next_command[1:3] for result in results[:3]] == [
+        ("analyze", "map"),
+        ("analyze", "factors"),
+        ("analyze", "prune"),
+    ]
+    for result in results:
+        assert "<p>Next: <code>vcrgen " in result._repr_html_()
+        assert files(*result.next_command[1:])[0] == 0
+
+
+def test_without_names_of_files_there_is_no_command(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("abilities:\n  A: [Color, Count]\n  B: [OCR, Math]\n")
+    example, made = EXAMPLES["gold-made"], FactorSpec(abilities={"A": ("Color",), "B": ("Count",)})
+    table: ScoreTable = example.load()
+    assert example.spec
+    assert inputs_of(table, example.spec()) == ("--example", "gold-made")
+    assert inputs_of(table, made) == inputs_of(table, read_spec(tmp_path / "s.yaml")) == ()
+    assert inputs_of(ScoreTable(source="", models=(), tasks=(), scores=table.scores), example.spec()) == ()
+    assert page_command("map", ["a.csv"], MapOptions, {"resamples": 5}, out="map.html") == ()  # which it refuses
+
+
+@pytest.mark.parametrize("analysis", [fit_factors, evaluate_pruning])
+def test_an_analysis_tells_its_progress(gold: ScoreTable, gold_spec: FactorSpec, analysis: Callable[..., Any]) -> None:
+    class Listener(ProgressListener):
+        done = total = 0
+
+        def begin(self, total: int, done: int) -> None:
+            self.total = total
+
+        def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+            self.done += done
+
+    told = Listener()
+    analysis(gold, gold_spec, progress=told, **{"draws" if analysis is fit_factors else "repeats": 20})
+    assert told.done == told.total == 20
