@@ -2,8 +2,10 @@
 
     python scripts/bench_view.py [--items 10000] [--models 5] [--folder FOLDER]
 
-The yardstick is what somebody without it does for one question about outputs: parse the lines of all files as JSON. All
-times are medians of five, of one process; a page is the JSON that the browser asks for, with its pictures.
+`started` is the time from the command to the first items of its page, without saved scores; `ended` that from Ctrl-C,
+which comes then, to the end of the program. The yardstick of filters is what somebody without it does for one question
+about outputs: parse the lines of all files as JSON. Times are medians of five; a page is the JSON that the browser asks
+for, with its pictures.
 """
 
 from __future__ import annotations
@@ -11,12 +13,16 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vcrgen.builder.run import build
 from vcrgen.scorer.answers import load_answers
@@ -75,25 +81,51 @@ def report(items: int, data: Path, files: list[Path]) -> None:
     """Print the times of a dataset beside the yardstick."""
     yardstick = median(lambda: [json.loads(line) for file in files for line in file.open(encoding="utf-8")])
     print(f"{items:,} items, {len(files)} models; yardstick: {1000 * yardstick:,.0f} ms to parse all outputs")
-    opening = seconds(lambda: ViewData(data, files, ScoreOptions()))
+    runs = [serve(data, files) for _ in range(5)]
+    for name, values in zip(Served._fields, zip(*runs, strict=True), strict=True):
+        print(f"  {name}: {statistics.median(values):.2f} s")
+    scoring = seconds(ViewData(data, files, ScoreOptions()).score)
     session = open_session(data, ScoreOptions())
     for file in files:
         write_saved(file.with_name(f"{file.stem}.scores.json"), session.score(file), secret=False)
-    view: list[ViewData] = []
-    saved = seconds(lambda: view.append(ViewData(data, files, ScoreOptions())))
-    print(f"  opened in {opening:.1f} s; with saved scores in {saved:.1f} s")
+    view = ViewData(data, files, ScoreOptions())
+    saved = seconds(view.score)
+    print(f"  all outputs are scored in {scoring:.1f} s; with saved scores in {saved:.1f} s")
     for name, text in FILTERS.items():
         query = Query.parse(text.replace("LAST", str((items - 1) // 24)))
 
         def page(query: Query = query) -> Any:
-            view[0].index._order.cache_clear()  # orders of earlier queries are kept
-            return json.dumps(view[0].page(query))
+            view.index._order.cache_clear()  # orders of earlier queries are kept
+            return json.dumps(view.page(query))
 
         took = median(page)
-        found = view[0].page(query)["total"]
+        found = view.page(query)["total"]
         print(f"  {name}: {1000 * took:,.0f} ms, {took / yardstick:.2f} yardsticks, {found:,} items")
     for file in files:
         file.with_name(f"{file.stem}.scores.json").unlink()
+
+
+class Served(NamedTuple):
+    """Seconds of a command."""
+
+    started: float
+    ended: float
+
+
+def serve(data: Path, files: list[Path]) -> Served:
+    """Start the command, load its page and the first items, and end it while it scores."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "vcrgen", "view", str(data), *map(str, files), "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://127.0.0.1:"))
+        for part in ("", "items.json"):
+            with urllib.request.urlopen(url + part, timeout=60) as answer:  # noqa: S310 - of this machine
+                answer.read()
+        ready = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    return Served(ready - start, time.perf_counter() - ready)
 
 
 def median(call: Callable[[], object]) -> float:

@@ -2957,8 +2957,15 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "view",
         "scores of another protocol are used",
-        "return saved if saved.signature == session.signature else None",
-        "return saved",
+        "if saved.signature != session.signature:",
+        "if False:",
+        "tests/view/test_scored.py",
+    ),
+    M(
+        "view",
+        "a filter by outcome finds nothing while outputs are scored",
+        "and query.needs_scores:",
+        "and False:",
         "tests/view/test_scored.py",
     ),
     M(

@@ -102,6 +102,7 @@ def test_the_answers_of_a_hidden_set_are_in_no_folder(run: Run, tmp_path: Path) 
     code, _, err = run("view", "set", "out.jsonl", "--out", "secret")
     assert code == 2 and "The answers of a hidden set go into no folder" in err and not Path("secret").exists()
     data = ViewData(Path("set"), [Path("out.jsonl")], ScoreOptions())
+    data.score()
     items = data.page(Query())["items"]
     assert len(items) == 2 and all(item["card"]["views"]["mixed"]["whole"] for item in items)
     assert {code for item in items for code in item["results"][0]["codes"]} == {"e"}

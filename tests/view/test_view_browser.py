@@ -386,6 +386,7 @@ QUERIES = (
 
 def test_a_folder_filters_as_the_server_does(browser: Any, dataset: Path, outputs: list[Path], folder: Path) -> None:
     data = ViewData(dataset, outputs, ScoreOptions(split="all"))
+    data.score()
     page = page_of(browser, dataset, outputs, out=folder / "scored")
     counts = set()
     for text in QUERIES:

@@ -56,6 +56,11 @@ def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
     out.print(text, soft_wrap=True, highlight=highlight, style=style)
 
 
+def say_mistake(sentence: str) -> None:
+    """Print what the user has to mend."""
+    err.print(f"[bold red]Error:[/] {escape(sentence)}", soft_wrap=True)
+
+
 def say_plain(text: str) -> None:
     """Print a sentence with what a file says in it: no markup, no control codes; one line in a file or a pipe."""
     from vcrgen.report.escape import escape_terminal

@@ -12,7 +12,6 @@ from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
-from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from vcrgen.cli import console
@@ -153,7 +152,7 @@ class Commands(TyperGroup):
             if (mistake := _mistake(error)) is None:
                 raise
             if mistake:
-                console.err.print(f"[bold red]Error:[/] {escape(mistake)}", soft_wrap=True)
+                console.say_mistake(mistake)
             code = 2
         if standalone_mode:
             sys.exit(code)

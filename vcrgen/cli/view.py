@@ -71,14 +71,18 @@ def view(
     check_targets([out, figure], [data, *(outputs or [])])
     if figure is not None:
         check_figure(figure)
-    with console.err.status("Reading and scoring the outputs" if outputs else "Reading the dataset"):
+    with console.err.status("Reading the dataset"):
         shown = ViewData(data, outputs or [], settings)
-    query = shown.complete(query)
+    shown.complete(query)
+    doing = "Scoring the outputs" if outputs else "Reading the dataset"
     if figure is not None:
-        write_figure(pair_figure(shown, query), figure)
+        with console.err.status(doing):
+            drawn = pair_figure(shown, query)
+        write_figure(drawn, figure)
         return console.say_plain(f"Written: {figure}")
     if out is not None:
-        count = write_view(shown, out, query, max_items=None if every else MAX_ITEMS)
+        with console.err.status(doing):
+            count = write_view(shown, out, query, max_items=None if every else MAX_ITEMS)
         kind = "item" if shown.source.task == "mcq" else "pair"
         console.say(f"[bold]{escape(str(out / 'index.html'))}[/] shows {pluralize(count, kind)}; open it in a browser.")
         return
@@ -88,4 +92,6 @@ def view(
         raise ServiceError(f"{needs_extra('The page', 'serve', missing.name)} Or write a folder with --out.") from None
     server = ViewServer(shown, filters.removeprefix("#"))
     console.say(f"{pluralize(shown.index.total, 'item')} at {escape(server.url)} (Ctrl-C ends it)", highlight=False)
-    server.run(open_browser=not no_open)
+    server.run(open_browser=not no_open, tell=console.say_mistake)
+    if shown.problem:
+        raise typer.Exit(2)

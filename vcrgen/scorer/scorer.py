@@ -111,17 +111,10 @@ class Scorer:
 
         ``failed`` says that a tool wrote it because its call to the model failed.
         """
-        protocol = self.protocol
-        if failed and not protocol.failure_is_text:
+        if failed and not self.protocol.failure_is_text:
             return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, length=len(output))
         cleaned = self.answer_part(output)
-        refused = is_refusal(cleaned.text, self.refusals)
-        unread = refused and protocol.refusal_is_zero
-        read = self._read(answers, cleaned, unread=unread)
-        empty, long = not cleaned.text.strip(), cleaned.length > LONGEST_OUTPUT and not read.over_tokens
-        outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
-        beyond = Outcome.BEYOND_LIMIT if read.over_tokens or long else None
-        read = read._replace(nothing=empty or unread, outcome=outcome or beyond)
+        read = self._ready(answers, cleaned, failed=failed)
         spans = [self.prepare(answer) for answer in answers]
         if read.listed:
             matches = [self._compare(span, part, read) for span, part in zip(spans, read.parts, strict=True)]
@@ -130,13 +123,29 @@ class Scorer:
             matches = [self._match(span, ngrams, read) for span in spans]
         return ScoredOutput(
             matches=tuple([match._replace(answer=answer) for match, answer in zip(matches, answers, strict=True)]),
-            outcome=outcome,
+            outcome=None if read.outcome is Outcome.BEYOND_LIMIT else read.outcome,
             steps=read.cleaned.steps,
             listed=read.listed,
             over_tokens=read.over_tokens,
-            over_characters=long,
+            over_characters=_is_long(cleaned, read),
             length=cleaned.length,
         )
+
+    def failure(self, answers: Sequence[str], output: str, *, failed: bool = False) -> Outcome:
+        """What scoring an output calls those of its spans that are not exact; of short ones `Outcome.WRONG`, too."""
+        if failed:
+            return Outcome.FAILED
+        return self._ready(answers, self.answer_part(output)).outcome or Outcome.WRONG
+
+    def _ready(self, answers: Sequence[str], cleaned: Cleaned, *, failed: bool = False) -> _Output:
+        """The parts of an output, with the outcome of spans that are not exact."""
+        refused = is_refusal(cleaned.text, self.refusals)
+        unread = refused and self.protocol.refusal_is_zero
+        read = self._read(answers, cleaned, unread=unread)
+        empty = not cleaned.text.strip()
+        outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
+        beyond = Outcome.BEYOND_LIMIT if read.over_tokens or _is_long(cleaned, read) else None
+        return read._replace(nothing=empty or unread, outcome=outcome or beyond)
 
     def answer_part(self, output: str) -> Cleaned:
         """The answer in an output: what the reader leaves, or what the published code does."""
@@ -222,6 +231,11 @@ class Scorer:
         if f1 is not None and len(span.unique) == len(span.tokens):
             return f1
         return rouge1(span.tokens, ngram)
+
+
+def _is_long(cleaned: Cleaned, read: _Output) -> bool:
+    """Whether characters beyond `LONGEST_OUTPUT` were not read, and no limit of tokens came before."""
+    return cleaned.length > LONGEST_OUTPUT and not read.over_tokens
 
 
 def _cut(part: _Searched) -> _Searched:

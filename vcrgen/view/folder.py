@@ -48,6 +48,7 @@ def fill_folder(data: ViewData, folder: Path, query: Query, *, max_items: int | 
     """Write a view into an empty folder; see `write_view`."""
     if data.secret:
         raise OutputError("The answers of a hidden set go into no folder that could be passed on; leave --out out.")
+    data.score()
     query = data.complete(query)
     selection = data.index.select(query.selection, max_items or data.index.total)
     for name in ("data", "images"):

@@ -83,7 +83,7 @@ class StoredOutput(NamedTuple):
 
 
 class ViewIndex:
-    """Filters and orders items; filled once, then read by one thread at a time.
+    """Filters and orders items. Outputs may be added by one thread while others select items.
 
     Args:
         secret: Keep everything in memory.
@@ -110,26 +110,29 @@ class ViewIndex:
             "INSERT OR IGNORE INTO rows SELECT place, ?2, ?3, ?4 FROM items WHERE id = ?1 ORDER BY place LIMIT 1", rows
         )
 
-    def add_outputs(self, run: int, outputs: Iterable[IndexedOutput]) -> None:
-        """Add the outputs of a run to items that are there."""
-        self._database.executemany(
-            f"INSERT OR IGNORE INTO outputs SELECT {run:d}, ?3, ?2, place, ?4, ?5, ?6, ?7 FROM items WHERE id = ?1 "  # noqa: S608
-            "ORDER BY place LIMIT 1",
-            outputs,
-        )
+    def add_outputs(self, run: int, outputs: Sequence[IndexedOutput]) -> None:
+        """Add outputs of a run to items that are there."""
+        with self._lock:
+            self._database.executemany(
+                f"INSERT OR IGNORE INTO outputs SELECT {run:d}, ?3, ?2, place, ?4, ?5, ?6, ?7 FROM items "  # noqa: S608
+                "WHERE id = ?1 ORDER BY place LIMIT 1",
+                outputs,
+            )
 
     def add_missing(self, run: int, mode: str, view: str, details: str) -> None:
         """Add an output that is missing to every item that has none of a run in a mode and a view."""
-        self._database.execute(
-            "INSERT OR IGNORE INTO outputs SELECT ?, ?, ?, place, replace(hex(zeroblob(spans)), '00', 'm'), 0, '', ? "
-            "FROM items WHERE spans > 0",
-            (run, view, mode, details),
-        )
+        with self._lock:
+            self._database.execute(
+                "INSERT OR IGNORE INTO outputs SELECT ?, ?, ?, place, replace(hex(zeroblob(spans)), '00', 'm'), 0, '', "
+                "? FROM items WHERE spans > 0",
+                (run, view, mode, details),
+            )
 
     def finish(self) -> None:
-        """End the filling."""
-        self._database.commit()
-        self._database.execute("ANALYZE")
+        """Let queries be planned by what is in the tables now."""
+        with self._lock:
+            self._database.commit()
+            self._database.execute("ANALYZE")
 
     def distinct(self, column: str) -> list[str]:
         """The values of ``lang``, ``split``, or of the ``mode`` of rows."""

@@ -19,13 +19,15 @@ Json = dict[str, Any]
 
 
 def pair_figure(data: ViewData, query: Query) -> str:
-    """An SVG of the first item that a query finds, in its mode and view.
+    """An SVG of the first item that a query finds, in one mode and one view.
 
     Raises:
         ConfigError: There is no such item, or its answers are secret.
     """
     if data.secret:
         raise ConfigError(f"A figure of {data.name} would show answers that are secret; draw one of a public set.")
+    data.score()
+    query = data.complete(query)
     items = data.page(query, size=1)["items"]
     if not items:
         raise ConfigError("The filter finds no item, so there is no figure; leave parts of it out.")

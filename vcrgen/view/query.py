@@ -62,6 +62,13 @@ class Query(BaseModel):
         return self.search.lower().split()
 
     @property
+    def needs_scores(self) -> bool:
+        """Whether outputs decide which items it finds, or in which order."""
+        return bool(self.outcome or (self.right is not None and self.wrong is not None) or self.words) or (
+            self.sort.startswith("score")
+        )
+
+    @property
     def selection(self) -> Self:
         """The query without what only chooses among the items that it finds."""
         return self.model_copy(update={"id": "", "page": 0})

@@ -1,12 +1,18 @@
-"""Outputs of models, scored as `vcrgen score` does: for the index a letter a span, for a page what was matched."""
+"""Outputs of models, scored as `vcrgen score` does: for the index a letter a span, for a page what was matched.
+
+They are scored in batches, of one run after another: so the first items soon have the outputs of all models.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -18,7 +24,7 @@ from vcrgen.report.table import percent
 from vcrgen.scorer.mcq.choices import read_choice
 from vcrgen.scorer.mcq.session import ItemExample, ItemSession
 from vcrgen.scorer.output_matcher import MatchedOutput
-from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
+from vcrgen.scorer.records import UNSTATED, CellName, Outcome, SpanMatch
 from vcrgen.scorer.saved import ENDING, SavedUnits, load_units, reject_duplicate_files
 from vcrgen.scorer.scorer import unanswered
 from vcrgen.scorer.session import BaseScoringSession, Run, run_name
@@ -27,6 +33,7 @@ from vcrgen.view.index import OUTCOMES, IndexedOutput, StoredOutput, ViewIndex
 
 NEAR = 0.5  # Jaccard index from which a wrong n-gram is called near
 MAX_SHOWN = 20_000  # characters of an output on a page
+BATCH = 100  # outputs that are scored at a time
 Json = dict[str, Any]
 SessionT = TypeVar("SessionT", bound=BaseScoringSession)
 _GROUPS = {
@@ -38,32 +45,98 @@ _GROUPS = {
 }
 
 
+class Turns:
+    """Whose turn it is to use the scorer, as a segmenter is used by one thread at a time.
+
+    Scoring waits before each output while a page is made, and a page waits for one output at most.
+    """
+
+    def __init__(self) -> None:
+        self._next, self._turn = threading.Lock(), threading.Lock()
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """Of one page at a time."""
+        with self._next, self._turn:
+            yield
+
+    @contextmanager
+    def output(self) -> Iterator[None]:
+        """Of one output."""
+        with self._next:
+            pass  # a page that waits or is made holds it
+        with self._turn:
+            yield
+
+
+@dataclass
+class Progress:
+    """How far the scoring of outputs is."""
+
+    scored: int = 0  # outputs
+    expected: int = 0  # one for each question in every mode and view that a run was seen to have
+    finished: bool = False
+    problem: str = ""  # for which it ended early
+
+
 class Scored(ABC, Generic[SessionT]):
-    """Runs and their titles: those given, or else the models or the names of their files."""
+    """Runs and their titles: those given, or else the models or the names of their files.
+
+    Raises:
+        PredictionError: Nothing in a file fits the dataset.
+    """
 
     def __init__(self, session: SessionT, runs: Sequence[Run], titles: Sequence[str] = ()) -> None:
         self.session = session
         self.runs = runs
-        self.titles = list(titles)
-        self.views: list[str] = []  # that have outputs, in the order of tables
+        self.turns = Turns()
+        first = [next(session.matched_outputs(run)) for run in runs]
+        names = [matched.prediction.model or run_name(run) for matched, run in zip(first, runs, strict=True)]
+        self.titles = list(titles) or [
+            f"{name} ({run_name(run)}, {number})" if names.count(name) > 1 else name
+            for number, (name, run) in enumerate(zip(names, runs, strict=True), start=1)
+        ]
+        # Of each run the modes and views that have outputs, as far as they are scored.
+        self._cells = [{(mode, view.value) for mode in self._modes_of(stated)} for _, _, (stated, view) in first]
+        self.progress = Progress(expected=len(session.key) * len(runs))
 
-    def add_to(self, index: ViewIndex) -> None:
-        """Score every output, and put them into the index."""
-        views, models = set[str](), list[str]()
-        for number, run in enumerate(self.runs):
-            cells = set[tuple[str, str]]()
-            index.add_outputs(number, self._noted(self._outputs(run), cells))
+    @property
+    def views(self) -> list[str]:
+        """The views that have outputs, as far as they are scored, in the order of tables."""
+        views = {view for cells in self._cells for _, view in cells}
+        return [view.value for view in self.session.task.views if view.value in views]
+
+    def add_to(self, index: ViewIndex, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        """Score every output, and put it into the index, unless stopped before.
+
+        Raises:
+            PredictionError: An output does not fit the dataset; the progress says so, too.
+        """
+        try:
+            self._add_outputs(index, is_stopped)
+        except VcrgenError as problem:
+            self.progress.problem = str(problem)
+            raise
+
+    def _add_outputs(self, index: ViewIndex, is_stopped: Callable[[], bool]) -> None:
+        unread = {number: self._outputs(run) for number, run in enumerate(self.runs)}
+        while unread:
+            for number, outputs in list(unread.items()):
+                batch = list(islice(outputs, BATCH))
+                if is_stopped():
+                    return
+                if not batch:
+                    del unread[number]
+                    continue
+                index.add_outputs(number, batch)
+                self._cells[number] = self._cells[number] | {(output.mode, output.view) for output in batch}
+                self.progress.scored += len(batch)
+                self.progress.expected = len(self.session.key) * sum(map(len, self._cells))
+        for number, cells in enumerate(self._cells):
             for mode, view in sorted(cells):
                 self._add_missing(index, number, mode, view)
-            views |= {view for _, view in cells}
-            models.append(next((prediction.model for file in run for prediction in file if prediction.model), ""))
-        self.views = [view.value for view in self.session.task.views if view.value in views]
-        names = [model or run_name(run) for model, run in zip(models, self.runs, strict=True)]
-        if not self.titles:
-            self.titles = [
-                f"{name} ({run_name(run)}, {number})" if names.count(name) > 1 else name
-                for number, (name, run) in enumerate(zip(names, self.runs, strict=True), start=1)
-            ]
+        index.finish()
+        self.progress.finished = True
 
     @abstractmethod
     def details(self, question_id: str, output: StoredOutput) -> Json:
@@ -76,10 +149,9 @@ class Scored(ABC, Generic[SessionT]):
     def _add_missing(self, index: ViewIndex, number: int, mode: str, view: str) -> None:
         """Add what a run lacks in a mode and a view."""
 
-    def _noted(self, outputs: Iterator[IndexedOutput], cells: set[tuple[str, str]]) -> Iterator[IndexedOutput]:
-        for output in outputs:
-            cells.add((output.mode, output.view))
-            yield output
+    def _modes_of(self, mode: str) -> Sequence[str]:
+        """The modes in which an output of a mode is shown."""
+        return (mode,)
 
 
 class ScoredSpans(Scored[Session]):
@@ -108,10 +180,11 @@ class ScoredSpans(Scored[Session]):
         return {"spans": spans, "responses": [{"pieces": pieces, "cut": len(text or "") > MAX_SHOWN}]}
 
     def _outputs(self, run: Run) -> Iterator[IndexedOutput]:
-        saved = _saved_scores(self.session, run)
+        saved = _saved_cells(self.session, run)
         for matched in self.session.matched_outputs(run):
             prediction, row, (mode, view) = matched
-            codes, score = self._codes(matched, saved)
+            with self.turns.output():
+                codes, score = self._codes(matched, saved)
             flaw = Outcome.FAILED.value if prediction.failed else "" if prediction.output is not None else "null"
             details = json.dumps([prediction.output, flaw], ensure_ascii=False)
             question_id = self.session.key.question(row).question_id
@@ -122,26 +195,23 @@ class ScoredSpans(Scored[Session]):
         """The modes in which an output is shown: of one that states none, all."""
         return self.session.key.variants or (UNSTATED,) if mode == UNSTATED else (mode,)
 
-    def _codes(self, matched: MatchedOutput, saved: SavedUnits | None) -> tuple[str, float]:
-        """The outcome of each span by its letter, and the sum of exact match and Jaccard, averaged over spans.
-
-        Saved scores say which spans are exact or near; why another span is not only the output tells.
-        """
-        question = self.session.key.question(matched.question)
-        if saved is not None and matched.cell in saved.scores:
-            scores = saved.scores[matched.cell][saved.starts[matched.question] : saved.starts[matched.question + 1]]
-            if len(scores) and (scores["jaccard"] >= NEAR).all():
-                letters = np.where(scores["exact"] == 1, OUTCOMES["exact"], OUTCOMES["near"])
-                return "".join(letters.tolist()), float((scores["exact"] + scores["jaccard"]).mean())
-        prediction = matched.prediction
-        if prediction.output is None:
-            matches = unanswered(question.answers, Outcome.NULL)
+    def _codes(self, matched: MatchedOutput, saved: Mapping[CellName, _SavedCell]) -> tuple[str, float]:
+        """The outcome of each span by its letter, and the sum of exact match and Jaccard, averaged over spans."""
+        answers = self.session.key.question(matched.question).answers
+        output, failed = matched.prediction.output, matched.prediction.failed
+        if cell := saved.get(matched.cell):
+            letters, score = cell.of_question(matched.question)
+            if cell.unexplained not in letters:
+                return letters, score
+            # Why a span is neither exact nor near only the output tells; nothing has to be matched for that.
+            why = Outcome.NULL if output is None else self.session.scorer.failure(answers, output, failed=failed)
+            return letters.replace(cell.unexplained, OUTCOMES[_group(why)]), score
+        if output is None:
+            matches = unanswered(answers, Outcome.NULL)
         else:
-            matches = self.session.scorer(question.answers, prediction.output, failed=prediction.failed).matches
-        total = math.fsum(match.scores.exact + match.jaccard for match in matches)
-        return "".join(OUTCOMES[_group(match.outcome, match.jaccard)] for match in matches), total / max(
-            len(matches), 1
-        )
+            matches = self.session.scorer(answers, output, failed=failed).matches
+        letters = "".join(OUTCOMES[_group(match.outcome, match.jaccard)] for match in matches)
+        return letters, _mean([match.scores.exact + match.jaccard for match in matches])
 
     def _add_missing(self, index: ViewIndex, number: int, mode: str, view: str) -> None:
         index.add_missing(number, mode, view, json.dumps([None, Outcome.MISSING.value]))
@@ -238,15 +308,39 @@ def _group(outcome: str, jaccard: float = 0.0) -> str:
     return "near" if group != "exact" and jaccard >= NEAR else group
 
 
-def _saved_scores(session: Session, run: Run) -> SavedUnits | None:
-    """The scores beside the outputs of a run, where they are of these outputs and of the session's signature."""
+def _mean(scores: Sequence[float]) -> float:
+    return math.fsum(scores) / max(len(scores), 1)
+
+
+class _SavedCell:
+    """The scores of the spans of one mode and view, as the index has them."""
+
+    unexplained = "?"  # the letter of a span that is neither exact nor near
+
+    def __init__(self, saved: SavedUnits, name: CellName) -> None:
+        self._starts = saved.starts.tolist()
+        exact, jaccard = saved.scores[name]["exact"], saved.scores[name]["jaccard"]
+        near = np.where(jaccard >= NEAR, OUTCOMES["near"], self.unexplained)
+        self._letters = "".join(np.where(exact == 1, OUTCOMES["exact"], near).tolist())
+        self._scores = (exact + jaccard).tolist()
+
+    def of_question(self, question: int) -> tuple[str, float]:
+        """The letters of its spans, and their mean score."""
+        spans = slice(self._starts[question], self._starts[question + 1])
+        return self._letters[spans], _mean(self._scores[spans])
+
+
+def _saved_cells(session: Session, run: Run) -> Mapping[CellName, _SavedCell]:
+    """The scores beside the outputs of a run; empty where they are not of these outputs and this signature."""
     if len(run) > 1 or not run[0].path.is_file():
-        return None
+        return {}
     file = run[0].path.with_name(f"{run[0].stem}{ENDING}")
     try:
         if file.stat().st_mtime_ns < run[0].path.stat().st_mtime_ns:
-            return None
+            return {}
         saved = load_units(file)
     except (VcrgenError, OSError):
-        return None
-    return saved if saved.signature == session.signature else None
+        return {}
+    if saved.signature != session.signature:
+        return {}
+    return {name: _SavedCell(saved, name) for name in saved.scores}

@@ -12,6 +12,7 @@ import signal
 import socket
 import threading
 import webbrowser
+from collections.abc import Callable
 from typing import Any
 
 import uvicorn
@@ -47,6 +48,10 @@ def view_app(data: ViewData, token: str, port: int) -> ASGIApp:
     def items(request: Request) -> JSONResponse:
         with lock:
             return JSONResponse(data.page(Query.parse(request.url.query)))
+
+    @app.get("/scoring.json")
+    def scoring() -> JSONResponse:
+        return JSONResponse(data.scoring())
 
     @app.get("/about.json")
     def about() -> JSONResponse:
@@ -91,9 +96,10 @@ class _Guard:
 
 
 class ViewServer:
-    """A view behind a free port of this machine, with its address."""
+    """A view behind a free port of this machine, with its address; outputs are scored while it answers."""
 
     def __init__(self, data: ViewData, fragment: str = "") -> None:
+        self._data, self._stopped = data, threading.Event()
         self._socket: socket.socket = listen(HOST, 0)
         port = self._socket.getsockname()[1]
         token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -102,21 +108,37 @@ class ViewServer:
         options |= {"h11_max_incomplete_event_size": HEADER_BYTES, "timeout_graceful_shutdown": STOP_SECONDS}
         self._server = uvicorn.Server(uvicorn.Config(view_app(data, token, port), http="h11", ws="none", **options))
 
-    def run(self, *, open_browser: bool) -> None:
-        """Answer requests until asked to stop (SIGTERM or Ctrl-C)."""
+    def run(self, *, open_browser: bool, tell: Callable[[str], None]) -> None:
+        """Answer requests until asked to stop (SIGTERM or Ctrl-C).
+
+        Args:
+            open_browser: Open the page.
+            tell: Is told why outputs cannot be scored, as soon as it is known.
+        """
         for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
             signal.signal(number, lambda *_: self.stop())
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
-        self.serve()
+        self.serve(tell)
 
-    def serve(self) -> None:
-        """Answer requests until `stop` is called."""
+    def serve(self, tell: Callable[[str], None] = lambda _: None) -> None:
+        """Answer requests until `stop` is called; see `run`."""
+        scoring = threading.Thread(target=self._score, args=(tell,), daemon=True)
+        scoring.start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+            self._stopped.set()
+            scoring.join(STOP_SECONDS)  # it ends after some outputs, if none is very long
+
+    def _score(self, tell: Callable[[str], None]) -> None:
+        try:
+            self._data.score(self._stopped.is_set)
+        except VcrgenError as problem:
+            tell(str(problem))
 
     def stop(self) -> None:
         """End `serve` soon."""
+        self._stopped.set()
         self._server.should_exit = True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -27,6 +29,8 @@ from vcrgen.view.pairs import HiddenPairs, Json, Pairs
 from vcrgen.view.query import PAGE_ITEMS, Query
 from vcrgen.view.questions import Questions, question_json
 from vcrgen.view.scored import NEAR, Scored, open_scored, read_runs
+
+_NO_ITEMS: Json = {"total": 0, "start": 0, "previous": "", "next": "", "items": []}
 
 
 class ItemSource(Protocol):
@@ -109,7 +113,7 @@ class KeyItems:
 
 
 class ViewData:
-    """A dataset or key with the outputs of models, indexed.
+    """A dataset or key, indexed, with the outputs of models, which `score` scores.
 
     Args:
         data: As `vcrgen score --data` takes it, or the public part of a hidden set.
@@ -142,11 +146,21 @@ class ViewData:
         self.index = ViewIndex(secret=self.secret)
         self.index.add_items(item for item in self.source.items() if _is_asked(session, item))
         self.index.add_rows(self.source.rows())
-        if self.scored is not None:
-            self.scored.add_to(self.index)
         self.index.finish()
         there = set(self.index.distinct("mode"))
         self.modes = [mode for mode in self.source.modes if mode in there]
+
+    def score(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        """Score all outputs, if that is not done; a page shows those that are scored.
+
+        Args:
+            is_stopped: Is asked now and then, and ends the scoring early.
+
+        Raises:
+            PredictionError: An output does not fit the dataset.
+        """
+        if self.scored is not None and not self.scored.progress.finished:
+            self.scored.add_to(self.index, is_stopped)
 
     def default_mode(self) -> str:
         """The mode that is shown first: hard, easy, the first language, or the level in the middle of a ladder."""
@@ -157,7 +171,7 @@ class ViewData:
 
     def facts(self) -> Json:
         """What the page has to know before any item."""
-        titles, views = (self.scored.titles, self.scored.views) if self.scored else ([], [])
+        titles = self.scored.titles if self.scored else []
         is_mcq = self.source.task == "mcq"
         labels = {"exact": "right" if is_mcq else "exact"}
         shown = [name for name in OUTCOMES if not (is_mcq and name == "near")]
@@ -167,7 +181,7 @@ class ViewData:
             "total": self.index.total,
             "modes": self.modes,
             "mode": self.default_mode(),
-            "views": [[view, View(view).label] for view in views],
+            "views": self._views(),
             "runs": titles,
             "languages": self.index.distinct("lang"),
             "splits": self.index.distinct("split"),
@@ -192,14 +206,35 @@ class ViewData:
             VcrgenError: A filter cannot be used, or a file of the dataset cannot be read any more.
         """
         query = self.complete(query)
-        selection = self.index.select(query, size)
+        scoring = self.scoring()
+        if scoring["progress"] is not None and query.needs_scores:
+            return {**_NO_ITEMS, "waits": True, **scoring}
+        with self.scored.turns.page() if self.scored else nullcontext():
+            selection = self.index.select(query, size)
+            items = self.cards(selection.places)
         return {
             "total": selection.total,
             "start": selection.start,
             "previous": selection.previous,
             "next": selection.next,
-            "items": self.cards(selection.places),
+            "items": items,
+            "waits": False,
+            **scoring,
         }
+
+    def scoring(self) -> Json:
+        """How far the scoring is, None when it has ended well, and the views that are known so far."""
+        progress = asdict(self.scored.progress) if self.scored and not self.scored.progress.finished else None
+        return {"progress": progress, "views": self._views()}
+
+    @property
+    def problem(self) -> str:
+        """Why outputs cannot be scored; empty where they can."""
+        return self.scored.progress.problem if self.scored else ""
+
+    def _views(self) -> list[list[str]]:
+        """Values and labels of the views that have outputs."""
+        return [[view, View(view).label] for view in self.scored.views] if self.scored else []
 
     def complete(self, query: Query) -> Query:
         """A query that names a mode and a view.
@@ -208,13 +243,15 @@ class ViewData:
             ConfigError: There is no such mode, view or model.
         """
         views, runs = (self.scored.views, len(self.scored.runs)) if self.scored else ([], 0)
+        if self.scored and not self.scored.progress.finished:
+            views = [view.value for view in self.scored.session.task.views]  # it may have outputs that come later
         for name, value, there in (("mode", query.mode, self.modes), ("view", query.view, views)):
             if value and value not in there:
                 raise ConfigError(f"The filter names the {name} {value!r}; there are {', '.join(there) or 'none'}.")
         for number in (query.run, query.right, query.wrong):
             if number is not None and number >= runs:
                 raise ConfigError(f"The filter names the model {number}; there are {runs}, counted from 0.")
-        defaults = {"mode": query.mode or self.default_mode(), "view": query.view or next(iter(views), "")}
+        defaults = {"mode": query.mode or self.default_mode(), "view": query.view or next(iter(self._views()), [""])[0]}
         return query.model_copy(update=defaults)
 
     def cards(self, places: Sequence[int]) -> list[Json]:

@@ -15,11 +15,13 @@ const isChoice = facts.task === "mcq";
 const letters = "ABCDEFGHIJ";
 const unit = isChoice ? "item" : "pair";
 const wait = 150; // milliseconds after a letter of a search
+const again = 500; // milliseconds until the page asks how far the scoring is
 
 // What the address has behind #: filters, order, page. The rest of the state is not in it.
 let query = {};
 const state = { mode: facts.mode, view: "", alone: false, answers: facts.runs.length > 0 || isChoice, zoom: false };
-let answer = { total: 0, start: 0, previous: "", next: "", items: [] };
+const nothing = { total: 0, start: 0, previous: "", next: "", items: [], waits: false, progress: null };
+let answer = nothing;
 let asked = 0;
 let applied = {}; // mode and view that cards were given last
 let cards = [];
@@ -168,7 +170,9 @@ async function selectFromFiles(asks) {
 }
 
 async function askServer(path) {
-  const response = await fetch(path);
+  const response = await fetch(path).catch(() => {
+    throw new Error("The program that serves this page has ended; start it again in the terminal.");
+  });
   const value = await response.json();
   if (!response.ok) throw new Error(value.error);
   return value;
@@ -310,9 +314,8 @@ function addCard(item) {
   const root = clone("card");
   const content = item.card || {};
   const modes = isChoice ? Object.keys(content.questions || {}) : Object.keys(content.views || {});
-  const answered = [...new Set(item.results.map((result) => result.mode))];
   const card = {
-    item, content, root, modes: modes.length ? modes : answered, layers: {}, mode: state.mode, view: state.view, alone: state.alone, answers: state.answers,
+    item, content, root, modes: modes.length ? modes : facts.modes, layers: {}, mode: state.mode, view: state.view, alone: state.alone, answers: state.answers,
   };
   root.querySelector(".problem").hidden = Boolean(content.image || modes.length) || !facts.pictures;
   const strip = root.querySelector(".strip");
@@ -444,7 +447,32 @@ function shownResults(card, mode) {
 
 function renderResults(card, mode) {
   const results = shownResults(card, mode);
-  card.root.querySelector(".results").replaceChildren(...results.map((result) => resultOf(card, result, mode)));
+  const sections = facts.runs.map((title, run) => {
+    const result = results.find((each) => each.run === run);
+    if (result) return resultOf(card, result, mode);
+    return answer.progress ? pendingOf(title) : undefined;
+  });
+  card.root.querySelector(".results").replaceChildren(...sections.filter(Boolean));
+}
+
+function isPending(card) {
+  return shownResults(card, shownMode(card)).length < facts.runs.length;
+}
+
+function resultHead(text) {
+  const section = make("section", undefined, "result");
+  const head = make("header");
+  const title = make("strong", text);
+  title.dir = "auto";
+  head.append(title);
+  section.append(head);
+  return section;
+}
+
+function pendingOf(title) {
+  const section = resultHead(title);
+  section.append(make("p", answer.progress.problem ? "not scored" : "not scored yet", "quiet"));
+  return section;
 }
 
 function badge(span) {
@@ -454,12 +482,8 @@ function badge(span) {
 }
 
 function resultOf(card, result, mode) {
-  const section = make("section", undefined, "result");
-  const head = make("header");
-  const title = make("strong", facts.runs[result.run]);
-  title.dir = "auto";
-  head.append(title, ...(result.spans.length > 12 ? [make("span", outcomes(result.spans), "quiet")] : result.spans.map(badge)));
-  section.append(head);
+  const section = resultHead(facts.runs[result.run]);
+  section.firstChild.append(...(result.spans.length > 12 ? [make("span", outcomes(result.spans), "quiet")] : result.spans.map(badge)));
   for (const response of result.responses) {
     if (response.rotation !== undefined && (response.rotation || result.responses.length > 1)) {
       const choice = response.choice === null ? "none" : letters[response.choice];
@@ -531,7 +555,7 @@ async function show() {
     find("#problem").hidden = true;
   } catch (problem) {
     if (ask !== asked) return;
-    answer = { total: 0, start: 0, previous: "", next: "", items: [] };
+    answer = nothing;
     find("#problem").textContent = problem.message;
     find("#problem").hidden = false;
   }
@@ -540,8 +564,9 @@ async function show() {
     cardOf.clear();
     cards = answer.items.map(addCard);
     grid.replaceChildren(...cards.map((card) => card.root));
-  } else if (applied.mode !== state.mode || applied.view !== state.view) { // by the address
-    for (const card of cards) render(Object.assign(card, { mode: state.mode, view: state.view, alone: state.alone }));
+  } else {
+    const isElsewhere = applied.mode !== state.mode || applied.view !== state.view; // by the address
+    cards.forEach((card, index) => update(card, answer.items[index], isElsewhere));
   }
   applied = { mode: state.mode, view: state.view };
   for (const card of cards) card.root.querySelector(".id").href = `#${new URLSearchParams({ ...query, page: "", id: card.item.id })}`;
@@ -549,8 +574,10 @@ async function show() {
   place(grid, { w: isChoice ? 340 : Math.max(300, ...widths) });
   const isOne = Boolean(query.id);
   find("#items").classList.toggle("one", isOne);
-  find("#count").value = answer.total === facts.total ? counted(answer.total, unit) : `${number.format(answer.total)} of ${counted(facts.total, unit)}`;
-  find("#nothing").hidden = answer.items.length > 0 || !find("#problem").hidden;
+  find("#waits").hidden = !answer.waits || Boolean(answer.progress.problem);
+  showProgress(answer);
+  find("#count").value = answer.waits ? "" : answer.total === facts.total ? counted(answer.total, unit) : `${number.format(answer.total)} of ${counted(facts.total, unit)}`;
+  find("#nothing").hidden = answer.items.length > 0 || answer.waits || !find("#problem").hidden;
   showSteps(isOne);
   const asksFor = cards[0]?.content.question;
   if (asksFor) {
@@ -560,6 +587,51 @@ async function show() {
   press(bar, state);
   hideTip();
   grid.setAttribute("aria-busy", "false");
+}
+
+// An item that was asked for again; what has the focus in its outputs keeps it.
+function update(card, item, isElsewhere) {
+  const isSame = JSON.stringify(card.item.results) === JSON.stringify(item.results) && !answer.progress;
+  card.item = item;
+  if (isSame && !isElsewhere) return;
+  const outputs = () => [...card.root.querySelectorAll(".output")];
+  const focused = outputs().indexOf(document.activeElement);
+  if (isElsewhere) Object.assign(card, { mode: state.mode, view: state.view, alone: state.alone });
+  render(card);
+  outputs()[focused]?.focus({ preventScroll: true });
+}
+
+// ---- outputs that are scored while the page is shown
+
+let timer;
+
+function showProgress({ progress, views }) {
+  clearTimeout(timer);
+  find("#scoring").hidden = !progress;
+  if (facts.served && JSON.stringify(views ?? facts.views) !== JSON.stringify(facts.views)) {
+    facts.views = views;
+    fillViews();
+    onAddress();
+  }
+  if (!progress) return;
+  const share = Math.min(progress.scored / progress.expected, 1);
+  find("#scoring progress").hidden = Boolean(progress.problem);
+  find("#scoring progress").value = share;
+  find("#scoring span").textContent = progress.problem
+    ? `The outputs cannot be scored: ${progress.problem}`
+    : `${number.format(progress.scored)} of about ${number.format(progress.expected)} outputs are scored`;
+  find("#scoring span").className = progress.problem ? "warning" : "";
+  if (!progress.problem) timer = setTimeout(follow, again);
+}
+
+// Items are asked for again while an output of theirs may come, and when all are there.
+async function follow() {
+  const ask = asked;
+  const scoring = await askServer("scoring.json").catch(() => undefined);
+  if (ask !== asked || !scoring) return;
+  const ends = !scoring.progress || scoring.progress.problem;
+  if (ends || cards.some(isPending)) show();
+  else showProgress(scoring);
 }
 
 function showSteps(isOne) {
@@ -732,7 +804,7 @@ function fillPanel() {
     fields[name].parentElement.hidden = options.length < least; // a filter that leaves no choice is not shown
   };
   const runs = facts.runs.map((title, index) => [index, title]);
-  fill("view", facts.views, 2);
+  fillViews();
   fill("lang", facts.languages.map((code) => [code, code]), 2);
   fill("split", facts.splits.map((name) => [name, name]), 2);
   fill("outcome", facts.outcomes.map(([name, , label]) => [name, name === "near" ? `near (Jaccard from ${facts.near})` : label]), 1);
@@ -748,6 +820,12 @@ function fillPanel() {
     ...(facts.runs.length ? [["score", "score of all models"]] : []),
     ...runs.map(([index, title]) => [`score-${index}`, `score of ${title}`]),
   ], 1);
+}
+
+function fillViews() {
+  const field = panel.elements.view;
+  field.replaceChildren(...facts.views.map(([value, text]) => option(value, text)));
+  field.parentElement.hidden = facts.views.length < 2;
 }
 
 function fillFields() {
