@@ -160,6 +160,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "where(interrupted).values(status=SubmissionStatus.QUEUED.value, attempts=table.c.attempts + 1)",
         "tests/leaderboard/test_worker.py",
     ),
+    M(
+        "leaderboard",
+        "a full disk that is met while a file is scored counts as an attempt of the file",
+        "            raise  # of `stop`, not of the file that is scored",
+        "            pass",
+        "tests/leaderboard/test_worker.py",
+    ),
     M("work", "a folder of something else is replaced", "not any(out.iterdir()) or", "True or", "tests/core"),
     M(
         "work",

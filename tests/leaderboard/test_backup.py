@@ -1,5 +1,6 @@
 """A board as one file, and back: between databases, whole or not at all."""
 
+import errno
 import gzip
 import io
 import json
@@ -140,6 +141,16 @@ def test_only_its_owner_can_read_a_backup_and_what_is_made_of_it(made: Path, tmp
     restored = restore(made, tmp_path / "new", database="", data=[])
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (made, restored.folder, restored.folder / "board.yaml")]
     assert modes == [0o600, 0o700, 0o600]
+
+
+def test_a_full_disk_is_no_fault_of_a_backup(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(backups, "_insert_rows", full)
+    with pytest.raises(OSError, match="No space left"):
+        restore(made, tmp_path / "new", database="", data=[])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["board.tar.gz"]
 
 
 def test_nothing_is_overwritten(made: Path, board: Board, tmp_path: Path) -> None:

@@ -175,16 +175,18 @@ def test_what_is_something_else_stays(there: str, board: Board, tmp_path: Path) 
     assert (target if there == "file" else target / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("place_of_fault", ["export.write_text", "set_views._outputs"])
 def test_an_export_that_fails_leaves_the_last_one(
-    board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place_of_fault: str, board: Board, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place(board, "A", {EASY: [0.5] * 20})
     export_site(board, tmp_path / "site")
     before = texts(tmp_path / "site")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("vcrgen.leaderboard.export.write_text", full)
+    monkeypatch.setattr(f"vcrgen.leaderboard.{place_of_fault}", full)
     with pytest.raises(OutputError, match="cannot be written: the disk is full"):
         export_site(board, tmp_path / "site")
     assert texts(tmp_path / "site") == before

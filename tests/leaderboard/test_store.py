@@ -1,5 +1,6 @@
 """The database under load and with wrong addresses: nothing is lost, and no message holds a password."""
 
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +69,15 @@ def test_a_full_disk_of_postgresql_is_one_of_ours(tmp_path: Path) -> None:
     assert told.value.errno in DISK_FULL
     with pytest.raises(DatabaseError, match="deadlock"), reached(engine):
         raise DBAPIError("INSERT 'a score'", None, psycopg.errors.DeadlockDetected("deadlock"))
+
+
+@pytest.mark.parametrize("code", ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"])
+def test_a_full_disk_of_sqlite_is_one_of_ours(code: str, tmp_path: Path) -> None:
+    """The last code is that of a first connection, even of one that only reads."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = getattr(sqlite3, code)
+    with pytest.raises(OSError, match="the disk is full"), reached(open_engine(tmp_path, "")):
+        raise DBAPIError("PRAGMA journal_mode=WAL", None, error)
 
 
 @EACH_DATABASE

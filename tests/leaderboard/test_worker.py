@@ -459,6 +459,22 @@ def test_a_worker_waits_until_a_full_disk_has_room(
     assert [find(board, one.id).attempts for one in given] == [0, 0, 0]
 
 
+def test_a_full_disk_met_while_a_file_is_scored_is_no_attempt_of_the_file(
+    board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is due meanwhile is written down by `stop`; three such faults would have failed a file that has none."""
+    given = three(board)
+    monkeypatch.setattr(scoring, "score_file", lambda *_, **__: time.sleep(60))
+
+    def full() -> bool:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    worker = Worker(board)
+    with worker.exclusive(wait=10), pytest.raises(OSError, match="No space"):
+        worker.score_next(stop=full)
+    assert [(find(board, one.id).attempts, find(board, one.id).status.value) for one in given] == [(0, "queued")] * 3
+
+
 @pytest.mark.process
 def test_a_worker_goes_when_its_parent_is_gone(board: Board) -> None:
     command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), "1"]

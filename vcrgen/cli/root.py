@@ -190,11 +190,11 @@ def _mistake(error: Exception) -> str | None:
     if isinstance(error, typer.TyperException):
         return _usage_mistake(error)
     if isinstance(error, OSError):
-        from vcrgen.core.files import DISK_FULL
+        from vcrgen.core.files import is_disk_full
 
         where = f" of {error.filename}" if error.filename else ""
         full = f"The disk{where} is full; free some space and run the same command again."
-        return full if error.errno in DISK_FULL else None
+        return full if is_disk_full(error) else None
     name, colon, problem = str(error).partition(":")
     return f"{getattr(error, 'option', '') or name}{colon}{problem}"
 

@@ -16,6 +16,11 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # no room on the disk, or in the quota
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an error says that the disk, or the quota, has no room."""
+    return isinstance(error, OSError) and error.errno in DISK_FULL
+
+
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces ``target`` when the block ends well, and is removed otherwise.
@@ -42,7 +47,7 @@ def output_errors(target: object) -> Iterator[None]:
 
 
 def _why(error: OSError, target: Path) -> str:
-    if error.errno in DISK_FULL:
+    if is_disk_full(error):
         return "the disk is full; free some space and run the same command again"
     if error.strerror is None:  # from an object store, a sentence already
         return str(error) or type(error).__name__

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Date, LargeBinary, String, Table, func, insert, select, text
 
 from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
-from vcrgen.core.files import atomic_path, canonical_json, output_errors
+from vcrgen.core.files import atomic_path, canonical_json, is_disk_full, output_errors
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import check_database, describe_set, fresh_folder, named_sets, new_board, settings_of
 from vcrgen.leaderboard.settings import Settings, SetTitle, write_settings
@@ -94,6 +94,7 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
 
     Raises:
         LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
+        OSError: The disk is full.
     """
     with fresh_folder(folder):
         moved = named_sets(data)
@@ -103,6 +104,8 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
             with _opened(source) as archive:
                 return _restore(archive, source, folder, database, moved)
         except (tarfile.TarError, EOFError, OSError, zlib.error, ValueError) as problem:  # ValueError: of a header
+            if is_disk_full(problem):
+                raise
             reason = next(iter(str(problem).splitlines()), type(problem).__name__)[:200]
             raise LeaderboardError(f"{source} cannot be read as a backup: {reason}.") from None
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.core.errors import LeaderboardError, PredictionError, VcrgenError
-from vcrgen.core.files import DISK_FULL
+from vcrgen.core.files import is_disk_full
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.views import View
 from vcrgen.leaderboard.records import NO_MODE, TestSet
@@ -125,7 +125,7 @@ def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[],
 
     Raises:
         WorkerStopped: ``stop``, which is asked several times a second, said so.
-        OSError: The process found no room for a temporary file.
+        OSError: The process found no room for a temporary file, or ``stop`` none for what it writes.
     """
     # Windows has no fork: there each process reads the answers for itself.
     context: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
@@ -146,7 +146,9 @@ def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[],
             if stop():
                 raise WorkerStopped
         return ScoringOutcome.from_bytes(ours.recv_bytes())
-    except (EOFError, OSError):  # it died before it had answered, or while it did
+    except (EOFError, OSError) as problem:  # it died before it had answered, or while it did
+        if is_disk_full(problem):
+            raise  # of `stop`, not of the file that is scored
         process.join(POLL_SECONDS)
         if process.exitcode == FULL_EXIT:
             raise OSError(errno.ENOSPC, "the disk of temporary files is full") from None
@@ -182,7 +184,7 @@ def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     except Exception as fault:  # its text could quote an answer: say what and where, and break off
         places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(fault.__traceback__)]
         log_line("fault in scoring", kind=type(fault).__name__, places=places)
-        os._exit(FULL_EXIT if isinstance(fault, OSError) and fault.errno in DISK_FULL else 1)
+        os._exit(FULL_EXIT if is_disk_full(fault) else 1)
     pipe.send_bytes(outcome.to_bytes())
 
 

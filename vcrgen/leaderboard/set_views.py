@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from vcrgen.core.errors import VcrgenError
+from vcrgen.core.files import is_disk_full
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import Submission, TestSet
 from vcrgen.leaderboard.site.names import view_folder
@@ -27,7 +28,7 @@ MAX_ITEMS = 50
 def write_set_views(board: Board, connection: Connection, sets: Iterable[TestSet], site: Path) -> frozenset[str]:
     """Write the views of sets into the folder of a site.
 
-    A hidden set has none. Nor has one whose data or outputs cannot be read now.
+    A hidden set has none. Nor has one whose data or outputs cannot be read now; a full disk is an OSError.
 
     Returns:
         The names of the sets that have one.
@@ -41,7 +42,9 @@ def write_set_views(board: Board, connection: Connection, sets: Iterable[TestSet
         try:
             _write_view(test_set, {_title(file): _outputs(board, file) for file in files}, folder)
             written.add(test_set.name)
-        except (VcrgenError, OSError):
+        except (VcrgenError, OSError) as problem:
+            if is_disk_full(problem):
+                raise
             shutil.rmtree(folder, ignore_errors=True)
     return frozenset(written)
 

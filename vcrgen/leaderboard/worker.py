@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from vcrgen.core.errors import LeaderboardError, VcrgenError
-from vcrgen.core.files import DISK_FULL
+from vcrgen.core.files import is_disk_full
 from vcrgen.core.lock import locked
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
@@ -287,7 +287,7 @@ def serve(board: Board, *, parent: int) -> None:
                 finally:
                     worker.put_back()
         except OSError as problem:
-            if problem.errno not in DISK_FULL:
+            if not is_disk_full(problem):
                 raise
             log_line("disk full", reason=problem.strerror, again_in=FULL_DISK_SECONDS)
             time.sleep(FULL_DISK_SECONDS)

@@ -185,9 +185,10 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("which", ["files", "temporary files"])
+@pytest.mark.parametrize("which", ["files", "database", "temporary files"])
 def test_a_full_disk(
-    small: Board,
+    board_in: Any,
+    tmp_path: Path,
     disk: Path,
     which: str,
     open_desk: Any,
@@ -197,10 +198,13 @@ def test_a_full_disk(
     capfd: Any,
 ) -> None:
     """The log and the health page say what is the matter, and the team gets a sentence."""
-    if which == "files":
-        (small.folder / "files").symlink_to(disk)
-    else:
+    small = board_in((disk if which == "database" else tmp_path) / "board", **GENEROUS)
+    if which == "temporary files":
         monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    else:
+        elsewhere = tmp_path / "elsewhere" if which == "database" else disk
+        elsewhere.mkdir(exist_ok=True)
+        (small.folder / "files").symlink_to(elsewhere)
     desk = open_desk(small)
     assert desk.client.get("/health").status_code == 200
     filler = disk / "filler"

@@ -149,7 +149,8 @@ class _Service:
                 waiting = submissions.count(connection, statuses=[SubmissionStatus.QUEUED, SubmissionStatus.SCORING])
         except DatabaseError:
             return JSONResponse({"status": "database cannot be reached"}, status_code=503)
-        free = min(self._board.vault.free(), shutil.disk_usage(gettempdir()).free)
+        folders = self._board.folder, gettempdir()  # of the database and of temporary files
+        free = min(self._board.vault.free(), *(shutil.disk_usage(folder).free for folder in folders))
         if free < 2 * self._board.settings.file_mb << 20:  # a file is there twice while it is taken
             full = {"status": "the disk is full", "free_mb": free >> 20, "waiting": waiting}
             return JSONResponse(full, status_code=503)

@@ -17,7 +17,8 @@ from vcrgen.core.errors import DatabaseError
 from vcrgen.core.extras import needs_extra
 
 BUSY_SECONDS = 60
-_SQLITE_DISK_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+# The last one: of the index of the journal, which the first connection makes.
+_SQLITE_DISK_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _POSTGRESQL_DISK_FULL = "53100"
 _PRAGMAS = (
     *("journal_mode=WAL", "synchronous=FULL"),  # FULL: what was acknowledged survives a loss of power
