@@ -1946,6 +1946,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     # Analyses.
     M(
+        "analysis",
+        "the worst models are those behind the best",
+        "ranks(-original) <= end",
+        "place > end",
+        "tests/analysis/test_rank_correlations.py",
+    ),
+    M(
         "stats",
         "intervals of strengths that take a tie for two half votes",
         "ties / 2 * (0.5 - odds) ** 2",

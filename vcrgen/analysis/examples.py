@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from vcrgen.core.errors import AnalysisError
 from vcrgen.core.reading import read_csv_cells
 from vcrgen.core.rng import array_rng_for
 from vcrgen.report.document import Section
-from vcrgen.report.table import Table
+from vcrgen.report.table import Number, Table
 
 if TYPE_CHECKING:
     from vcrgen.analysis.redundancy import CorrelationTable
@@ -40,6 +40,9 @@ class Example:
     load: Callable[[], Any]
     spec: Callable[[], FactorSpec] | None = None  # for the commands that need one
     errata: str = ""  # name of the CSV that lists what is printed wrongly
+    quoted: Mapping[str, tuple[str, str]] = field(
+        default_factory=dict
+    )  # of commands: CSV of printed figures, its title
 
 
 def get_example(name: str, command: str) -> Example:
@@ -66,6 +69,24 @@ def errata_section(name: str, about: str = "") -> Section:
     heads = [head.capitalize() for head in heads]
     table = Table(title="Printed wrongly in the publication", heads=heads, labels=len(heads), rows=rows)
     return Section(title="Errata", text=[about] if about else [], tables=[table])
+
+
+def published_sections(example: Example, command: str) -> list[Section]:
+    """What the publication of an example prints, quoted, and what of it is wrong."""
+    sections = []
+    if command in example.quoted:
+        name, title = example.quoted[command]
+        heads, *rows = published_rows(name)
+        labels = sum(not _is_number(cell) for cell in rows[0])
+        cells = [[Number(float(cell), len(cell) - 2) if _is_number(cell) else cell for cell in row] for row in rows]
+        table = Table(title=title, heads=[head[0].upper() + head[1:] for head in heads], labels=labels, rows=cells)
+        text = "Quoted, not recomputed: the scores that these figures are of are unpublished."
+        sections.append(Section(title="Published figures", text=[text], tables=[table]))
+    return [*sections, *([errata_section(example.errata, example.about)] if example.errata else [])]
+
+
+def _is_number(cell: str) -> bool:
+    return cell.startswith("0.") and cell[2:].isdigit()
 
 
 def gold_correlations() -> tuple[tuple[str, ...], Floats]:
@@ -135,6 +156,10 @@ def _vcr_map() -> CorrelationTable:
     )
 
 
+_GOLD_QUOTED = {
+    "prune": ("gold-rank-correlations", "Spearman correlations of rankings (GOLD paper, Table VII)"),
+}
+
 EXAMPLES: Mapping[str, Example] = {
     "gold": Example(
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
@@ -142,6 +167,7 @@ EXAMPLES: Mapping[str, Example] = {
         load=_gold,
         spec=functools.partial(_gold_spec, "gold"),
         errata="gold-errata",
+        quoted=_GOLD_QUOTED,
     ),
     "gold-made": Example(
         about="Made scores of 165 models with correlations that give Figure 7 and Table VIII of the GOLD paper; the "
@@ -150,6 +176,7 @@ EXAMPLES: Mapping[str, Example] = {
         load=_gold_made,
         spec=functools.partial(_gold_spec, "gold-made", "Human"),
         errata="gold-errata",
+        quoted=_GOLD_QUOTED,
     ),
     "vcr": Example(
         about="Exact match of Table 2 of the VCR paper (arXiv 2406.06462); closed models on the first 500 images, open "

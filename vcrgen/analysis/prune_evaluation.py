@@ -18,6 +18,7 @@ from vcrgen.analysis.options import PruneOptions
 from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.pruning import Pruning, prune
+from vcrgen.analysis.rank_correlations import RankCorrelations, rank_correlations
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind, inputs_of
@@ -74,6 +75,7 @@ class PruneEvaluation(NotebookResult):
     before: FactorFit  # of all tasks
     after: FactorFit  # of the kept ones
     ranking: RankPreservation  # one set: the kept tasks
+    rankings: tuple[RankCorrelations, ...]  # with the ranking of all tasks and that of the anchor
     random: RankPreservation  # as many tasks of each ability at random
     random_fits: tuple[FactorFit | None, ...]  # of the random sets; None without a solution
     frequency: dict[str, float]  # of each task the share of resamples that keep it
@@ -177,6 +179,13 @@ def evaluate_pruning(
         before=before,
         after=after,
         ranking=rank_preservation(unit, _indicators(tasks, [pruning.kept])),
+        rankings=rank_correlations(
+            unit.mean(axis=1),
+            unit[:, [task in pruning.kept for task in tasks]].mean(axis=1),
+            used.scores[:, -1] if spec.anchor is not None else None,
+            seed=seed,
+            groups=used.groups,
+        ),
         random=rank_preservation(unit, _indicators(tasks, sets)),
         random_fits=tuple(fit_correlations(_part(correlations, bound, names), pruned) for names in sets),
         frequency={task: _mean([task in names for names in kept_sets]) for task in tasks},

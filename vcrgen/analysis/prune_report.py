@@ -11,11 +11,12 @@ from vcrgen.analysis.factors import FactorFit
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
+from vcrgen.analysis.rank_correlations import RankCorrelations
 from vcrgen.analysis.rank_preservation import TOP_MODELS
 from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
-from vcrgen.report.table import Number, Percent, Table, TableCell, finite_number, finite_percent
+from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number, finite_percent
 from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats, Ints
 
@@ -135,7 +136,26 @@ def _ranking(result: PruneEvaluation) -> Section:
         rows.append([label, *cells, Percent(float(as_good), 0)])
     heads = ["Statistic", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets at least as good, %"]
     table = Table(title="Rank preservation", heads=heads, labels=1, rows=rows)
-    return Section(title="Ranking", text=TEXTS.paragraphs("ranking", sets=RANDOM_SETS), tables=[table])
+    text = TEXTS.paragraphs("ranking", sets=RANDOM_SETS, anchor=result.bound.spec.anchor)
+    return Section(title="Ranking", text=text, tables=[table, rank_correlation_table(result.rankings)])
+
+
+def rank_correlation_table(rankings: Sequence[RankCorrelations]) -> Table:
+    """The Spearman correlations of Table VII of the GOLD paper, over all models, the best and the worst."""
+    columns = ("All and kept tasks", "All tasks and anchor", "Kept tasks and anchor", "Gain")
+    rows: list[list[TableCell]] = []
+    for ranking in rankings:
+        cells: list[TableCell] = [ranking.subset, ranking.models]
+        correlations = (ranking.refined, ranking.original_anchor, ranking.refined_anchor, ranking.gain)
+        for name, correlation in zip(columns, correlations, strict=True):
+            if correlation is not None:
+                value = Number(correlation.value, 3, sign=name == "Gain")
+                cells += [value, finite_interval(correlation.low, correlation.high)]
+        rows.append(cells)
+    heads = [head for name in columns for head in (name, "95 % interval")][: len(rows[0]) - 2]
+    breaks = [number for number in (4, 6, 8) if number < len(heads) + 2]
+    title = "Spearman correlations of rankings"
+    return Table(title=title, heads=["Models", "Number", *heads], labels=1, rows=rows, breaks=breaks)
 
 
 def _ends(values: Floats | Ints) -> Floats:

@@ -198,7 +198,7 @@ class _Inputs:
     scores: ScoreTable
     spec: FactorSpec
     about: str = ""  # of an example: its source
-    more: Sequence[Section] = ()  # of an example: what its publication prints wrongly
+    more: Sequence[Section] = ()  # of an example: what its publication prints
 
 
 def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]) -> Example | None:
@@ -229,7 +229,7 @@ def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions) -> Scor
 
 def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:
     """Read the scores, and the specification with the changes of the options."""
-    from vcrgen.analysis.examples import errata_section
+    from vcrgen.analysis.examples import published_sections
     from vcrgen.analysis.spec import apply_options, read_spec
     from vcrgen.analysis.votes import with_votes
 
@@ -239,7 +239,7 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
             scores=example.load(),
             spec=apply_options(example.spec(), settings),
             about=example.about,
-            more=[errata_section(example.errata, example.about)] if example.errata else (),
+            more=published_sections(example, command),
         )
     table = _read_table(files, settings)
     if spec is None:
