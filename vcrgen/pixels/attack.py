@@ -147,7 +147,7 @@ class Typeface:
     def _match_lines(self, ink: Gray, baseline: int, lines: int) -> FaceMatch:
         templates, total, equal, alike = self.probes, 0, 0.0, 0.0
         rows, columns = templates.ink.shape[1:]
-        norm, width = np.maximum(templates.flat_square.sum(axis=1), 1), templates.advance
+        norm, width = np.maximum(templates.flat_square.sum(axis=0), 1), templates.advance
         for number in range(lines):
             top = baseline + templates.top + number * self.line_height
             band = np.zeros((rows, ink.shape[1] + columns), dtype=np.float32)
@@ -158,7 +158,7 @@ class Typeface:
                 continue
             pens = np.arange(ink.shape[1] - int(width.max()))
             windows = sliding_window_view(band, (rows, columns))[0, : len(pens)]
-            common = product(windows.reshape(len(pens), rows * columns), templates.flat.T)
+            common = product(windows.reshape(len(pens), rows * columns), templates.flat)
             squares = np.append(0.0, np.cumsum((band**2).sum(axis=0, dtype=np.float64)))[-templates.left :]
             own = squares[pens[:, None] + width] - squares[pens, None]
             apart = np.abs(own + norm - 2.0 * common) / norm

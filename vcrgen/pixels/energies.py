@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +64,7 @@ class Energies:
         rows, columns = templates.ink.shape[1:]
         height, width = cell.ink.shape[0], cell.width
         shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
-        seen, ink = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        seen, ink = pixels = np.zeros((2, *shape), dtype=np.float32)
         first = max(0, -templates.top - cell.baseline)  # rows of letters above the line
         # Columns of the margins into which no template reaches are left out.
         left, right = min(cell.margins.left, -templates.left), min(cell.margins.right, columns + templates.left)
@@ -73,13 +73,20 @@ class Energies:
         seen[first : first + height, begin:end] = cell.visible[:, cell_columns]
         ink[first : first + height, begin:end] = ((cell.ink // STEP) * cell.visible)[:, cell_columns]
         top = first + cell.baseline + templates.top
-        self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
+        self._seen, self._ink = sliding_window_view(pixels[:, top : top + rows], (rows, columns), axis=(1, 2))[:, 0]
         self._filled = np.zeros(width, dtype=bool)
         self._square_sums: dict[bytes, Floats] = {}
         self._table = np.empty((width, len(templates.ink)), dtype=np.float32)
         self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
         self.squares = _sums((ink[:, begin:end] ** 2).sum(axis=0, dtype=np.float64), left, width)
         self.pixels = _sums(seen[:, begin:end].sum(axis=0, dtype=np.float64), left, width)
+
+    def prepare(self, pens: Sequence[Ints]) -> None:
+        """Compute the energies of characters at all pen positions that will be asked for, at once."""
+        asked = np.zeros(len(self._filled), dtype=bool)
+        for some in pens:
+            asked[some] = True
+        self._compute(np.flatnonzero(asked))
 
     def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
         """Energies of characters, each at its pen position; codes, positions and energies have one shape."""
@@ -94,23 +101,27 @@ class Energies:
 
     def _fill(self, pens: Ints) -> None:
         for at in self._missing(pens):
-            flat = len(at), -1
-            energy = product(self._ink[at].reshape(flat), self.templates.flat.T)
-            energy *= -2.0
-            self._add_squares(energy, self._seen[at].reshape(flat))
-            self._table[at] = energy
-            self._filled[at] = True
+            self._compute(at)
+
+    def _compute(self, at: Ints) -> None:
+        """Compute the energies of all characters at some pen positions."""
+        seen, ink = (pixels[at].reshape(len(at), -1) for pixels in (self._seen, self._ink))
+        energy = _product_of_few(ink, self.templates.flat)
+        energy *= -2.0
+        self._add_squares(energy, seen)
+        self._table[at] = energy
+        self._filled[at] = True
 
     def _add_squares(self, energy: Floats, seen: Floats) -> None:
         """Add the squared darkness of all characters in the pixels that are seen; a row is a pen position."""
         if self.templates.stride == 1:
-            energy += product(seen, self.templates.flat_square.T)
+            energy += _product_of_few(seen, self.templates.flat_square)
             return
         # Of characters of one width many pen positions see alike.
         keys = [row.tobytes() for row in seen]
         missing = {key: row for row, key in enumerate(keys) if key not in self._square_sums}
         if missing:
-            sums = product(seen[list(missing.values())], self.templates.flat_square.T)
+            sums = _product_of_few(seen[list(missing.values())], self.templates.flat_square)
             self._square_sums |= zip(missing, sums, strict=True)
         for row, key in zip(energy, keys, strict=True):
             row += self._square_sums[key]
@@ -160,6 +171,12 @@ class Energies:
         square, linear = overlaps.square[pairs].reshape(shape), overlaps.linear[pairs].reshape(shape)
         energy: Doubles = product(square, seen).astype(np.float64) - 2.0 * product(linear, ink)
         return energy
+
+
+def _product_of_few(pixels: Floats, characters: Floats) -> Floats:
+    """Multiply pixels at pen positions by those of characters, without the pixels that are 0 everywhere."""
+    few = np.flatnonzero(pixels.any(axis=0))
+    return product(pixels[:, few], characters[few]) if 2 * len(few) < len(characters) else product(pixels, characters)
 
 
 def _sums(columns: Doubles, left: int, width: int) -> Doubles:

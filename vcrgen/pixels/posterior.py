@@ -31,7 +31,7 @@ SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's roun
 LIMITS = (60.0, 600.0)
 BEAM = 40.0
 LEAST_FIT = 0.98
-_WIDTHS = 64  # widths whose units are kept with the places of their characters: half a megabyte each, at most
+_WIDTHS = 128  # widths whose units are kept with the places of their characters: half a megabyte each, at most
 
 
 def visible_cells(
@@ -130,15 +130,13 @@ def unit_entropies(
 
     They are 0 for a unit whose width no unit of the lexicon has.
     """
+    scale = _scale(sigma)
     for cell, text in zip(cells, texts, strict=True):
-        energies = Energies(templates, cell, ahead=False)
-        for pen, width in _places(templates, text):
-            units = templates.units_of_width(width)
-            if cell.is_whole(pen, width):
+        for candidates in _candidates(templates, cell, text):
+            if candidates is None:
                 yield None
-            elif len(units):
-                energy = _unit_energies(templates, energies, width, pen)
-                yield entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
+            elif len(candidates.units):
+                yield entropy_of(templates.lexicon.log_prior[candidates.units] - candidates.energies / scale)
             else:
                 yield 0.0
 
@@ -150,16 +148,35 @@ def unit_posteriors(
 
     None are given for a unit that is seen whole, or whose width no unit of the lexicon has.
     """
-    energies = Energies(templates, cell, ahead=False)
-    for pen, width in _places(templates, text):
-        units = templates.units_of_width(width)
-        if len(units) and not cell.is_whole(pen, width):
-            log_weights = templates.lexicon.log_prior[units]
-            log_weights = log_weights - _unit_energies(templates, energies, width, pen) / _scale(sigma)
+    for candidates in _candidates(templates, cell, text):
+        if candidates is not None and len(candidates.units):
+            log_weights = templates.lexicon.log_prior[candidates.units] - candidates.energies / _scale(sigma)
             weights = np.exp(log_weights - log_weights.max())
-            yield units, weights / weights.sum()
+            yield candidates.units, weights / weights.sum()
         else:
-            yield units[:0], np.zeros(0)
+            yield np.zeros(0, dtype=np.intp), np.zeros(0)
+
+
+class _Candidates(NamedTuple):
+    """The units that may stand at one place, and their energies, both of shape (units,)."""
+
+    units: Ints
+    energies: Doubles
+
+
+def _candidates(templates: Templates, cell: VisibleCell, text: str) -> Iterator[_Candidates | None]:
+    """Yield those at the place of each unit of a cell's text: None if it is seen whole."""
+    places = [None if cell.is_whole(pen, width) else (pen, width) for pen, width in _places(templates, text)]
+    hidden = [place for place in places if place is not None]
+    energies = Energies(templates, cell, ahead=False) if hidden else None
+    if energies:  # of all units at once, as each matrix product has costs of its own
+        energies.prepare([pen + _units_of_width(templates, width).pen for pen, width in hidden])
+    for place in places:
+        if place is None or energies is None:
+            yield None
+            continue
+        pen, width = place
+        yield _Candidates(templates.units_of_width(width), _unit_energies(templates, energies, width, pen))
 
 
 def _scale(sigma: float) -> float:
@@ -200,7 +217,7 @@ class _UnitsOfWidth(NamedTuple):
 @lru_cache(maxsize=_WIDTHS)
 def _units_of_width(templates: Templates, width: int) -> _UnitsOfWidth:
     codes = templates.lexicon.codes[templates.units_of_width(width)].astype(np.intp)
-    codes = codes[:, : int((codes >= 0).sum(axis=1).max())]
+    codes = codes[:, : int((codes >= 0).sum(axis=1).max(initial=0))]
     advance = np.where(codes >= 0, templates.advance[codes], 0)
     pens = np.cumsum(advance, axis=1) - advance
     unit, column = np.nonzero(codes >= 0)

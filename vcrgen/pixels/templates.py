@@ -92,15 +92,15 @@ class Templates:
         lowest = self.top + self.ink.shape[1]
         return Margins(-self.left, max(0, -self.top - baseline), self.overhang, max(0, lowest + baseline - line_height))
 
-    @cached_property
+    @property
     def ink_steps(self) -> Floats:
         """The ink in steps of darkness."""
         return (self.ink // STEP).astype(np.float32)
 
     @cached_property
     def flat(self) -> Floats:
-        """The ink in steps, for matrix products, shape (characters, pixels)."""
-        return self.ink_steps.reshape(len(self.ink), -1)
+        """The ink in steps, for matrix products, shape (pixels, characters): some pixels are cut out quickly."""
+        return np.ascontiguousarray(self.ink_steps.reshape(len(self.ink), -1).T)
 
     @cached_property
     def flat_square(self) -> Floats:
@@ -111,7 +111,7 @@ class Templates:
     def tails(self) -> tuple[Ints, int, Floats, Floats]:
         """The characters with ink beyond the next pen position, its first column, that ink in steps, and its squares.
 
-        The inks are as in `flat`.
+        The inks have shape (characters, pixels).
         """
         beyond = np.arange(self.ink.shape[2]) + self.left >= self.advance[:, None]
         tails = self.ink_steps * beyond[:, None, :]

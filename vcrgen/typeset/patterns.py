@@ -172,10 +172,12 @@ def blots(canvas: Canvas) -> Pattern:
     shade = np.full(orders.shape, 200, dtype=np.float32)
     for number, rank in enumerate(ranks):
         across = canvas.x - start - (number + 0.5) * width
-        far = (across * across + down * down) / (radius * radius) * (1 + rough)
+        near = slice(*np.searchsorted(across[0], (-radius, radius)))  # a blot is no wider than its radius
+        across = across[:, near]
+        far = (across * across + down * down) / (radius * radius) * (1 + rough[:, near])
         order = np.where(far < 1, (rank + np.clip(far, 0, 0.999)) / len(ranks), FAR)
-        np.copyto(shade, 80 + 120 * far * far, where=order < orders)
-        np.minimum(orders, order, out=orders)
+        np.copyto(shade[:, near], 80 + 120 * far * far, where=order < orders[:, near])
+        np.minimum(orders[:, near], order, out=orders[:, near])
     return Pattern(orders, np.clip(shade, 80, 200))
 
 
