@@ -184,7 +184,8 @@ def test_time_and_memory_are_limited(make_board: Any, open_desk: Any, hand: Any,
     board = make_board(memory_mb=64)
     desk = open_desk(board)
     text = '"' + "a" * 20 + "\N{GRINNING FACE}" + '",'  # four bytes a character once it is read
-    fat = desk.api(('{"question_id": "x", "output": [' + text * 900_000 + "0]}").encode(), model="fat")  # about 160 MB
+    # About 300 MB once it is read: a process forked from one with many tests behind it has memory that lies free.
+    fat = desk.api(('{"question_id": "x", "output": [' + text * 1_800_000 + "0]}").encode(), model="fat")
     assert score_waiting(board) == 1
     assert desk.status(fat)["problems"] == ["Scoring this file takes more memory than this board gives."]
     small = desk.api(hand(public_key), model="after it")
