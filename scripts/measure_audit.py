@@ -2,7 +2,7 @@
 
     python scripts/measure_audit.py [--sets 2000]
 
-Its table stands in docs/validation/bloom.md. Each set has the 7,747 items and 106 categories of BloomBench, of
+Its table stands in docs/validation.md. Each set has the 7,747 items and 106 categories of BloomBench, of
 which 969 are drawn as `vcrgen bloom audit draw` draws them. Items are in order with the chance in the first column:
 equal rates, or a rate of its own for each category (a beta distribution, so that some are much worse), or all errors in
 ten categories. The interval is the package's own.

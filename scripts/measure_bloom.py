@@ -1,4 +1,4 @@
-"""Correctness of the built-in MCQ benchmarks, and a reader without pictures: the tables of docs/validation/bloom.md.
+"""Correctness of the built-in MCQ benchmarks, and a reader without pictures: the tables of docs/validation.md.
 
     python scripts/measure_bloom.py [--items 10000] [--training 20000] [--seed 1]
 

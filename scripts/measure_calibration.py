@@ -1,4 +1,4 @@
-"""Calibrate every text face in several sizes, for the table of docs/validation/fonts.md.
+"""Calibrate every text face in several sizes, for the table of docs/validation.md.
 
     python scripts/measure_calibration.py [--sizes 20 28 40] [--cover rows]
 

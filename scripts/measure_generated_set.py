@@ -6,7 +6,7 @@ Two models of 4 MB, one that writes and one that judges, are taught here on the 
 weights that err, behind the imitation of a server (small_server.py). `vcrgen bloom build` makes a set of the 106
 categories with them, is killed with SIGKILL on the way, goes on, and is made again of its ledger. All that is written
 is then compared with the facts of the pictures, two simulated raters audit the set, and every command that takes a set
-is run on it. The figures stand in docs/validation/bloom.md. --work keeps models and sets; another run with the same
+is run on it. The figures stand in docs/validation.md. --work keeps models and sets; another run with the same
 folder takes the models as they are, and makes the sets anew.
 
     python scripts/measure_generated_set.py --record configs/bloom-demo

@@ -2,7 +2,7 @@
 
     python scripts/measure_intervals.py [--sets 20000] [--pairs 4000]
 
-Its tables stand in docs/validation/scoring.md. Each figure is a share of simulated test sets. An image has 1 to 4
+Its tables stand in docs/validation.md. Each figure is a share of simulated test sets. An image has 1 to 4
 spans, as in VCR-WIKI; the spans of an image are recovered with a chance of its own, drawn from a beta distribution, so
 that they are correlated by what is asked for. Jaccard is 1 for a recovered span and one of 0, 1/9, 1/4 and 3/7 for
 another. The intervals are made by the package's own code from 1,000 resamples of images, the p-values from 2,048 flips.

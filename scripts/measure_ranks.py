@@ -2,7 +2,7 @@
 
     nice python scripts/measure_ranks.py [--boards 400] [--pairs 4000]        # some 15 minutes
 
-Its tables stand in docs/validation/leaderboard.md. All figures are by the package's own sign flips; beside them stand
+Its tables stand in docs/validation.md. All figures are by the package's own sign flips; beside them stand
 those of the 95 % intervals of single pairs. An image has 1 to 4 spans, as in VCR-WIKI. All models find the same images
 hard: the chance of a model on an image is a quantile of a beta distribution about its own mean, the same quantile for
 all models, so that the spans of an image correlate by .25.

@@ -2,7 +2,7 @@
 
     python scripts/measure_study.py [--studies 1000] [--endless]
 
-The tables that it prints stand in docs/validation/study.md. Each figure is a share of simulated studies, and in
+The tables that it prints stand in docs/validation.md. Each figure is a share of simulated studies, and in
 brackets the mean width. Images have 1 to 4 spans each and three raters, to whom the package's own design gives them.
 The chance of a rater to recover a span is logistic in the rater's skill and the image's ease, which are drawn from
 normal distributions with the deviations in the table; the mean over all raters and images is what the column says.
@@ -14,7 +14,7 @@ The intervals are made by the package's own code:
 4. Of people minus a model, to which an image is as easy as to people; the columns are their means.
 
 With --endless, variances are those that endless resamples would have, in place of 1,000: a formula, which takes a small
-part of the time. The tables in docs/validation/study.md are made so.
+part of the time. The tables in docs/validation.md are made so.
 """
 
 from __future__ import annotations

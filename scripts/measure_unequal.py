@@ -2,7 +2,7 @@
 
     nice python scripts/measure_unequal.py [--sets 1000]        # a minute
 
-Its tables stand in docs/validation/scoring.md. An image has 1 to 40 spans: each number alike often, or few spans more
+Its tables stand in docs/validation.md. An image has 1 to 40 spans: each number alike often, or few spans more
 often (the logarithm of the number is uniform); or one image in twenty has 40, and every other one has 1. Spans are
 recovered as in `measure_intervals.py`.
 """

@@ -93,7 +93,7 @@ def test_one_group_tells_no_difference() -> None:
 
 
 def test_what_the_simulation_measures() -> None:
-    """A corner of the table in docs/validation/scoring.md, where a percentile interval had a coverage of 86 %."""
+    """A corner of the table in docs/validation.md, where a percentile interval had a coverage of 86 %."""
     script = load_script("measure_intervals")
     rng = np.random.default_rng(0)
     spans = rng.choice(script.SPANS, (50, script.TOGETHER), p=script.SHARES)

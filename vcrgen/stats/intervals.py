@@ -11,7 +11,7 @@ resamples (`vcrgen.stats.bootstrap`). Their standard deviation alone would give 
   (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width. It takes the
   quantile of Student's t for the number of groups.
 
-``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/validation/scoring.md``.
+``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/validation.md``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ least, and a large one more. So an item of a part of 75 items of which 9 were dr
 
 The interval is that of `mean_interval`, of the variance of such a sample: within each part
 only, and smaller the larger the share that was drawn, as the estimate is of this finite population.
-``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/validation/bloom.md``.
+``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/validation.md``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ is the sum of both variances, less that of resampling single pairs of both, whic
 and Miller, 2011); it is at least as large as the larger of the two. Where the raters differ, a few of them are few,
 however many pictures there are. Few raters give a bad estimate of the variance between raters, so that part takes
 Student's t for their number. ``scripts/measure_study.py`` measures how often such intervals hold the true value; the
-tables are in ``docs/validation/study.md``.
+tables are in ``docs/validation.md``.
 """
 
 from __future__ import annotations
