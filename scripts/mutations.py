@@ -1947,6 +1947,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Analyses.
     M(
         "analysis",
+        "models of benchmarks side by side are matched by their place",
+        "rows = [table.models.index(model) for model in models]",
+        "rows = list(range(len(models)))",
+        "tests/analysis/test_benchmarks.py",
+    ),
+    M(
+        "analysis",
         "the worst models are those behind the best",
         "ranks(-original) <= end",
         "place > end",

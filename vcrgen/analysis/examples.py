@@ -16,6 +16,7 @@ from vcrgen.report.document import Section
 from vcrgen.report.table import Number, Table
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.benchmarks import Benchmark
     from vcrgen.analysis.redundancy import CorrelationTable
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
@@ -126,6 +127,22 @@ def _gold_spec(example: str, anchor: str | None = None) -> FactorSpec:
     return FactorSpec(abilities=dict(GOLD_ABILITIES), anchor=anchor).read_by("--example", example)
 
 
+def _gold_parts() -> list[Benchmark]:
+    """GOLD of made scores, and its tasks of MME and of MMMU as benchmarks of their own."""
+    from vcrgen.analysis.benchmarks import Benchmark
+    from vcrgen.analysis.spec import FactorSpec
+
+    table = _gold_made()
+    of_mme = ("Color", "Count", "OCR", "Artwork", "Landmark")
+    parts = {"GOLD": set(table.tasks), "MME tasks": set(of_mme), "MMMU tasks": set(table.tasks) - set(of_mme)}
+    benchmarks = []
+    for name, tasks in parts.items():
+        abilities = {ability: tuple(filter(tasks.__contains__, own)) for ability, own in GOLD_ABILITIES.items()}
+        spec = FactorSpec(abilities={ability: own for ability, own in abilities.items() if own}, anchor="Human")
+        benchmarks.append(Benchmark(replace(table, source=name), spec))
+    return benchmarks
+
+
 def _vcr() -> ScoreTable:
     """Exact match of the published VCR-WIKI tables, a task for each language, mode and view."""
     from vcrgen.analysis.score_table import table_from_rows
@@ -177,6 +194,13 @@ EXAMPLES: Mapping[str, Example] = {
         spec=functools.partial(_gold_spec, "gold-made", "Human"),
         errata="gold-errata",
         quoted=_GOLD_QUOTED,
+    ),
+    "gold-parts": Example(
+        about="Made scores as gold-made: GOLD beside its five tasks of MME and its six of MMMU.",
+        commands=("benchmarks",),
+        load=_gold_parts,
+        errata="gold-errata",
+        quoted={"benchmarks": ("gold-metrics", "Metrics of benchmarks (GOLD paper, Figures 8 and 9)")},
     ),
     "vcr": Example(
         about="Exact match of Table 2 of the VCR paper (arXiv 2406.06462); closed models on the first 500 images, open "

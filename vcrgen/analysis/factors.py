@@ -30,6 +30,7 @@ from vcrgen.stats.bootstrap import (
     CORRELATION,
     EXPLAINED_VARIANCE,
     LOGARITHM,
+    PLAIN,
     SQUARE,
     Scale,
     corrected_interval,
@@ -263,6 +264,11 @@ class FactorResult(NotebookResult):
         return self._estimates(lambda estimate: estimate.quality.d_valid, LOGARITHM)[()]
 
     @cached_property
+    def metric_sum(self) -> FactorEstimate:
+        """D_div, TC and D_valid added up."""
+        return self._estimates(_metric_sum, PLAIN)[()]
+
+    @cached_property
     def second_order(self) -> FactorEstimates | None:
         """Loadings of the abilities on the construct above them, its effect on the anchor, R2 of that, CR, AVE."""
         return None if self.estimate.top is None else self._estimates(_second_order)
@@ -291,6 +297,11 @@ class FactorResult(NotebookResult):
                 replicates[number] = figure(replicate)
         interval = percentile_interval(replicates) if scale is None else corrected_interval(values, replicates, scale)
         return FactorEstimates(values, *interval, replicates)
+
+
+def _metric_sum(estimate: FactorFit) -> float:
+    measures = estimate.quality
+    return measures.d_div + measures.tc + measures.d_valid
 
 
 def _second_order(estimate: FactorFit) -> Floats:

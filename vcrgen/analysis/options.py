@@ -38,6 +38,14 @@ class FactorOptions(AnalysisOptions):
     )
 
 
+class BenchmarkOptions(AnalysisOptions):
+    """Options of benchmarks side by side."""
+
+    anchor: str | None = option(
+        None, "Task of one of the tables with an outside score of the models, or a CSV of votes. Needed."
+    )
+
+
 class PruneOptions(FactorOptions):
     """Options of pruning; they override the limits of the specification."""
 

@@ -182,17 +182,26 @@ def _separation(votes: Votes, groups: Ints, *, directed: bool) -> str:
     )
 
 
+def read_anchor(anchor: str | None, tasks: Sequence[str]) -> dict[str, float] | None:
+    """The strengths of models if the anchor is a CSV of votes and no task; else None.
+
+    Raises:
+        AnalysisError: As `read_votes` and `fit_votes`.
+    """
+    if anchor is None or anchor in tasks or Path(anchor).suffix.lower() != ".csv":
+        return None
+    result = fit_votes(read_votes(Path(anchor)))
+    return dict(zip(result.votes.models, result.strengths.value.tolist(), strict=True))
+
+
 def with_votes(table: ScoreTable, anchor: str | None) -> ScoreTable:
     """The table with strengths as a task of the name of the file, if the anchor is a CSV of votes and no task.
 
     Raises:
-        AnalysisError: As `read_votes` and `fit_votes`, or no model of the table has votes.
+        AnalysisError: As `read_anchor`, or no model of the table has votes.
     """
-    if anchor is None or anchor in table.tasks or Path(anchor).suffix.lower() != ".csv":
-        return table
-    result = fit_votes(read_votes(Path(anchor)))
-    strengths = dict(zip(result.votes.models, result.strengths.value.tolist(), strict=True))
-    return with_anchor(table, anchor, strengths)
+    strengths = read_anchor(anchor, table.tasks)
+    return table if strengths is None or anchor is None else with_anchor(table, anchor, strengths)
 
 
 def with_anchor(table: ScoreTable, name: str, scores: dict[str, float]) -> ScoreTable:

@@ -1,4 +1,4 @@
-"""``vcrgen analyze map``, ``factors``, ``prune`` and ``votes``, and the shared parts of all analyses."""
+"""The commands of ``vcrgen analyze``, and the shared parts of all analyses."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vcrgen.analysis.options import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
+from vcrgen.analysis.options import AnalysisOptions, BenchmarkOptions, FactorOptions, MapOptions, PruneOptions
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Figure, Format, Out, report_folder, report_format, write_report
 from vcrgen.cli.root import add_group
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.benchmarks import Benchmark
     from vcrgen.analysis.examples import Example
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
@@ -164,6 +166,74 @@ def prune(
         )
         tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
         write(document, {**tasks, "log.csv": log_csv(result)}, result.next_command)
+
+
+@analyze.command(
+    "benchmarks",
+    epilog=examples(
+        "vcrgen analyze benchmarks mmbench.csv blink.csv --anchor human --out benchmarks.html",
+        "vcrgen analyze benchmarks a.csv b.csv --spec a.yaml --spec b.yaml --anchor votes.csv",
+        "vcrgen analyze benchmarks --example gold-parts",
+    ),
+)
+@options_of(BenchmarkOptions, only=("seed", "resamples", "private", "example", "anchor"))
+def benchmarks_side_by_side(
+    scores: Annotated[
+        list[Path] | None, typer.Argument(help="A table of scores of each benchmark, as for the other analyses.")
+    ] = None,
+    spec: Annotated[
+        list[Path] | None,
+        typer.Option(help="YAML with the abilities of a benchmark: one for each table, in their order."),
+    ] = None,
+    form: Format = None,
+    out: Out = None,
+    figure: Figure = None,
+    **options: Any,
+) -> None:
+    """Compare benchmarks on the same models: D_div, TC, D_valid, and the agreement with an outside score.
+
+    Without --spec all tasks of a benchmark are one ability, which has no D_div.
+    """
+    from vcrgen.analysis.benchmarks import compare_benchmarks
+    from vcrgen.analysis.benchmarks_report import benchmarks_document
+    from vcrgen.analysis.examples import published_sections
+    from vcrgen.analysis.votes import read_anchor
+
+    _require_packages()
+    settings = validate_options(BenchmarkOptions, drop_none(options))
+    files, specs = scores or [], spec or []
+    output_format = report_format(form, out, [*files, *specs], figure)
+    example = _find_example("benchmarks", settings, [*files, *specs])
+    benchmarks: list[Benchmark] = (
+        example.load() if example else _read_benchmarks(files, specs, private=settings.private)
+    )
+    anchor = settings.anchor or next((of.anchor for _, of in benchmarks if of is not None), None)
+    if anchor is None:
+        raise AnalysisError("Name the outside score of the models: --anchor TASK, or --anchor votes.csv.")
+    votes = read_anchor(anchor, [task for benchmark in benchmarks for task in benchmark.table.tasks])
+    result = compare_benchmarks(benchmarks, anchor, votes=votes, seed=settings.seed, draws=settings.resamples)
+    document = benchmarks_document(
+        result,
+        settings=_settings_line("benchmarks", settings),
+        about=example.about if example else "",
+        more=published_sections(example, "benchmarks") if example else (),
+        private=settings.private,
+    )
+    write_report(document, output_format, out, figure)
+
+
+def _read_benchmarks(files: Sequence[Path], specs: Sequence[Path], *, private: bool) -> list[Benchmark]:
+    from vcrgen.analysis.benchmarks import Benchmark
+    from vcrgen.analysis.score_table import read_scores
+    from vcrgen.analysis.spec import read_spec
+
+    if specs and len(specs) != len(files):
+        raise AnalysisError(
+            f"There are {pluralize(len(files), 'table')} and {pluralize(len(specs), 'specification')}; give one --spec "
+            "for each table, in their order, or none."
+        )
+    abilities = [read_spec(file) for file in specs] if specs else [None] * len(files)
+    return [Benchmark(read_scores([file], private=private), of) for file, of in zip(files, abilities, strict=True)]
 
 
 @analyze.command(

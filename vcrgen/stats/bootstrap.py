@@ -158,6 +158,7 @@ class Scale(NamedTuple):
     back: Callable[[Floats], Floats]
 
 
+PLAIN = Scale(lambda figure: figure, lambda figure: figure)
 LOGARITHM = Scale(np.log, np.exp)  # of a figure that is above 0
 SQUARE = Scale(np.square, lambda square: np.sqrt(np.maximum(square, 0)))  # of a root of a mean of squares
 CORRELATION = Scale(np.arctanh, np.tanh)  # Fisher's z

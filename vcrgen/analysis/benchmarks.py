@@ -1,0 +1,229 @@
+"""Benchmarks side by side: D_div, TC, D_valid and their agreement with an outside score, over the same models.
+
+Example: GOLD and two others with a human score of 165 models, as in Figures 8 and 9 of the GOLD paper. Every benchmark
+is measured on the models that all of them have, and resamples of the models are the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from vcrgen.analysis.factors import FEWEST_MODELS, FactorEstimate, FactorResult, fit_factors
+from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.spec import FactorSpec, bind
+from vcrgen.analysis.votes import with_anchor
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.plurals import pluralize
+from vcrgen.report.notebook import LongRow, NotebookResult
+from vcrgen.report.table import Table, TableCell, finite_interval, finite_number
+from vcrgen.report.templating import named
+from vcrgen.stats.arrays import Floats
+from vcrgen.stats.bootstrap import percentile_interval
+from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
+
+MAX_BENCHMARKS = 12
+METRICS = ("d_div", "tc", "d_valid", "sum")
+ALL_TASKS = "All tasks"  # the ability of a benchmark without a specification
+
+
+class Benchmark(NamedTuple):
+    """A table of scores with its abilities; without a specification all tasks are one ability."""
+
+    table: ScoreTable
+    spec: FactorSpec | None = None
+
+
+class AgreementDifference(NamedTuple):
+    """How much better the first benchmark agrees with the anchor than the second: a difference of Pearson's r."""
+
+    first: int
+    second: int
+    estimate: FactorEstimate
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BenchmarkComparison(NotebookResult):
+    """Benchmarks side by side.
+
+    ``to_pandas()`` has a row for each figure. Its columns are ``benchmark``, ``tasks``, ``figure`` (``d_div``, ``tc``,
+    ``d_valid``, ``sum``, or ``anchor_r`` for Pearson's r of the mean with the anchor), ``value``, ``low`` and ``high``.
+    """
+
+    names: tuple[str, ...]
+    anchor: str
+    fits: tuple[FactorResult, ...]  # of the same models
+    agreement: tuple[FactorEstimate, ...]  # Pearson's r of the mean of standardised scores with the anchor
+    differences: tuple[AgreementDifference, ...]
+
+    @property
+    def models(self) -> int:
+        """The number of common models."""
+        return len(self.fits[0].table.models)
+
+    def tasks(self, number: int) -> int:
+        """The number of tasks of a benchmark."""
+        return sum(map(len, self.fits[number].bound.abilities.values()))
+
+    def metrics(self, number: int) -> dict[str, FactorEstimate]:
+        """The metrics of a benchmark; NaN for D_div, and so the sum, of one ability."""
+        fit = self.fits[number]
+        return {"d_div": fit.d_div, "tc": fit.tc, "d_valid": fit.d_valid, "sum": fit.metric_sum}
+
+    @property
+    def headline(self) -> str:
+        """What is compared."""
+        return f"{', '.join(self.names)}: {pluralize(self.models, 'model')}, anchor {self.anchor}"
+
+    @property
+    def summary_table(self) -> Table:
+        """The metrics of each benchmark, and its agreement with the anchor."""
+        rows: list[list[TableCell]] = []
+        for number, name in enumerate(self.names):
+            cells: list[TableCell] = [name, self.tasks(number)]
+            for estimate in (*self.metrics(number).values(), self.agreement[number]):
+                cells += [finite_number(estimate.value), finite_interval(estimate.low, estimate.high)]
+            rows.append(cells)
+        heads = ["Benchmark", "Tasks"]
+        for name in ("D_div", "TC", "D_valid", "Sum", f"r with {self.anchor}"):
+            heads += [name, "95 % interval"]
+        return Table(title="Benchmarks", heads=heads, labels=1, rows=rows, breaks=(4, 6, 8, 10))
+
+    def long_rows(self) -> Iterator[LongRow]:
+        """Yield the figures, benchmark by benchmark."""
+        for number, name in enumerate(self.names):
+            for figure, estimate in {**self.metrics(number), "anchor_r": self.agreement[number]}.items():
+                ends = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+                yield {"benchmark": name, "tasks": self.tasks(number), "figure": figure, **ends}
+
+
+def compare_benchmarks(
+    benchmarks: Sequence[Benchmark],
+    anchor: str,
+    *,
+    votes: dict[str, float] | None = None,
+    seed: int = 0,
+    draws: int = 2000,
+) -> BenchmarkComparison:
+    """Measure benchmarks on the models that all of them have.
+
+    Args:
+        benchmarks: At least two.
+        anchor: A task with an outside score of the models, in one of the tables or, with the same scores, in several.
+        votes: Outside scores of models in place of a task; ``anchor`` is their name.
+        seed: Of the resamples.
+        draws: Resamples of the models, or of their families.
+
+    Raises:
+        AnalysisError: There are too few or too many benchmarks, or common models; no table has the anchor, or two have
+            another one; or a specification cannot be fitted.
+    """
+    if not 2 <= len(benchmarks) <= MAX_BENCHMARKS:
+        raise AnalysisError(
+            f"{pluralize(len(benchmarks), 'table')} of scores: 2 to {MAX_BENCHMARKS} benchmarks stand side by side, "
+            "each in a table of its own."
+        )
+    outside = _anchor_scores(benchmarks, anchor) if votes is None else votes
+    parts = [_with_abilities(benchmark, anchor, outside) for benchmark in benchmarks]
+    tables = _common_models([part.table for part in parts])
+    fits = tuple(
+        fit_factors(table, part.spec, seed=seed, draws=draws)
+        for table, part in zip(tables, parts, strict=True)
+        if part.spec is not None
+    )
+    scores = np.column_stack([_means(fit) for fit in fits] + [fits[0].table.scores[:, -1]])
+    replicates = np.array([r[-1, :-1] for r in resampled_correlations(scores, fits[0].weights)])
+    values = correlation_matrix(scores)[-1, :-1]
+    return BenchmarkComparison(
+        names=_names([benchmark.table for benchmark in benchmarks]),
+        anchor=anchor,
+        fits=fits,
+        agreement=tuple(_estimate(values[number], replicates[:, number]) for number in range(len(fits))),
+        differences=tuple(
+            AgreementDifference(a, b, _estimate(values[a] - values[b], replicates[:, a] - replicates[:, b]))
+            for a, b in combinations(range(len(fits)), 2)
+        ),
+    )
+
+
+def _means(fit: FactorResult) -> Floats:
+    """The mean of the standardised scores of each model."""
+    means: Floats = standardise(fit.table.scores[:, :-1]).mean(axis=1)
+    return means
+
+
+def _estimate(value: float, replicates: Floats) -> FactorEstimate:
+    low, high = percentile_interval(replicates)
+    return FactorEstimate(float(value), float(low), float(high))
+
+
+def _names(tables: Sequence[ScoreTable]) -> tuple[str, ...]:
+    """The names of the files without their ends, or the whole names where two are alike."""
+    stems = [Path(table.source).stem for table in tables]
+    return tuple(stems if len(set(stems)) == len(stems) else [table.source for table in tables])
+
+
+def _anchor_scores(benchmarks: Sequence[Benchmark], anchor: str) -> dict[str, float]:
+    """The outside score of each model, by the first table that has it."""
+    scores: dict[str, float] = {}
+    tables = [benchmark.table for benchmark in benchmarks if anchor in benchmark.table.tasks]
+    if not tables:
+        names = named([benchmark.table.source for benchmark in benchmarks])
+        raise AnalysisError(f"The anchor {anchor[:80]!r} is no task of any table ({names}).")
+    for table in tables:
+        column = table.scores[:, table.tasks.index(anchor)].tolist()
+        for model, score in zip(table.models, column, strict=True):
+            if np.isfinite(score) and scores.setdefault(model, score) != score:
+                raise AnalysisError(
+                    f"{table.source}: {model!r} has the score {score:g} on {anchor!r}, and {scores[model]:g} in an "
+                    "earlier table; keep the right one."
+                )
+    return scores
+
+
+def _with_abilities(benchmark: Benchmark, anchor: str, scores: dict[str, float]) -> Benchmark:
+    """The tasks of the abilities and the anchor, and a specification with it."""
+    table, spec = benchmark
+    tasks = tuple(task for task in table.tasks if task != anchor)
+    if not tasks:
+        raise AnalysisError(f"{table.source} has no task but the anchor {anchor!r}; a benchmark needs one.")
+    if spec is None:
+        abilities = {ALL_TASKS: tasks}
+        spec = FactorSpec.model_construct(abilities=abilities, anchor=anchor)
+    else:
+        abilities = bind(spec.model_copy(update={"anchor": None}), tasks).abilities
+        spec = spec.model_copy(update={"abilities": abilities, "anchor": anchor, "layout": None})
+    used = [task for members in abilities.values() for task in members]
+    return Benchmark(with_anchor(table.select_tasks(used), anchor, scores), spec)
+
+
+def _common_models(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """The tables of the models with all scores in each of them, in the order of the first table."""
+    complete = [table.complete_cases() for table in tables]
+    common = set.intersection(*(set(table.models) for table in complete))
+    if len(common) < FEWEST_MODELS:
+        counts = ", ".join(f"{len(table.models)} in {table.source}" for table in complete)
+        raise AnalysisError(
+            f"{pluralize(len(common), 'model has', 'models have')} all scores in every table and the anchor "
+            f"({counts}); {FEWEST_MODELS} are needed. Are models named alike?"
+        )
+    models = [model for model in complete[0].models if model in common]
+    ordered = []
+    for table in complete:
+        rows = [table.models.index(model) for model in models]
+        ordered.append(
+            replace(
+                table,
+                models=tuple(models),
+                scores=table.scores[rows],
+                errors=None if table.errors is None else table.errors[rows],
+                families=None if table.families is None else tuple(table.families[row] for row in rows),
+            )
+        )
+    families = next((table.families for table in ordered if table.families), None)
+    return [replace(table, families=families) for table in ordered]
