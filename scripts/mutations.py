@@ -2985,8 +2985,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "view",
         "a filter by outcome finds nothing while outputs are scored",
-        "and query.needs_scores:",
-        "and False:",
+        "and query.needs_scores)",
+        "and False)",
         "tests/view/test_scored.py",
     ),
     M(

@@ -27,6 +27,7 @@ Tamper = Callable[[Callable[[str, Rows], Rows]], Path]
 def shown(dataset: Path, **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The items of the first page, and what the head of the page says."""
     data = ViewData(dataset, [], ScoreOptions(**options))
+    data.score()
     return data.page(Query())["items"], data.about()
 
 

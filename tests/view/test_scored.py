@@ -116,7 +116,11 @@ def test_a_page_shows_what_is_scored_and_filters_wait(dataset: Path, outputs: li
     whole = view_of(dataset, outputs)
     data = ViewData(dataset, outputs, ScoreOptions(split="all"))
     first = data.page(Query())
-    assert [item["id"] for item in first["items"]] == [item["id"] for item in whole.page(Query())["items"]]
+    for name in ("id", "card", "bits"):
+        assert [item[name] for item in first["items"]] == [item[name] for item in whole.page(Query())["items"]]
+    assert first["isRead"] is data.facts()["isRead"] is False and data.page(Query.parse("sort=length"))["waits"]
+    data.read()
+    first = data.page(Query())
     assert not any(item["results"] for item in first["items"]) and first["progress"]["expected"] == 12
     stops = iter((False, True))
     data.score(lambda: next(stops))  # before the second model
@@ -143,8 +147,10 @@ def test_an_output_that_does_not_fit_ends_the_scoring(dataset: Path, outputs: li
     assert data.page(Query())["progress"]["problem"] == data.problem != ""
     assert data.page(Query(outcome="wrong"))["waits"]
     (tmp_path / "alien.jsonl").write_text('{"question_id": "nobody", "output": "x"}', "utf-8")
-    with pytest.raises(PredictionError, match="none fits"):  # before any page
-        ViewData(dataset, [tmp_path / "alien.jsonl"], ScoreOptions(split="all"))
+    with pytest.raises(PredictionError, match="none fits"):
+        ViewData(dataset, [tmp_path / "alien.jsonl"], ScoreOptions(split="all")).read()
+    with pytest.raises(ScoreError, match="nope"):
+        ViewData(dataset, outputs, ScoreOptions(split="all", protocol="nope")).read()
 
 
 @pytest.fixture

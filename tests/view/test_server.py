@@ -16,7 +16,9 @@ TOKEN, PORT = "aT0ken", 4321
 
 @pytest.fixture(scope="module")
 def data(dataset: Path) -> ViewData:
-    return ViewData(dataset, [], ScoreOptions())
+    data = ViewData(dataset, [], ScoreOptions())
+    data.score()
+    return data
 
 
 def ask(

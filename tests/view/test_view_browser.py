@@ -418,6 +418,43 @@ def test_the_page_of_the_server(chromium: Any, dataset: Path, outputs: list[Path
     assert not thread.is_alive()
 
 
+class Held(ViewData):
+    """Outputs that are scored when the test lets them be."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.gate = threading.Event()
+
+    def score(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        self.gate.wait(60)
+        super().score(is_stopped)
+
+
+def test_a_filter_waits_for_the_scores_and_then_works(
+    chromium: Any, dataset: Path, outputs: list[Path], axe: str
+) -> None:
+    data = Held(dataset, outputs, ScoreOptions(split="all"))
+    server = ViewServer(data)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    try:
+        page = Page(chromium, server.url)
+        page.wait("document.querySelectorAll('.card').length === 6")
+        assert page.text().count("not scored yet") == 12 and "0 of about 12 outputs" in page.one("#scoring").text
+        assert violations(chromium, axe) == []
+        page.keys("f")
+        page.choose("outcome", "wrong")
+        assert page.all(".card, #nothing") == [] and "is applied when" in page.one("#waits").text
+        data.gate.set()
+        page.wait("document.querySelectorAll('.card').length === 2")
+        assert page.all("#waits, #scoring") == [] and "not scored" not in page.text()
+    finally:
+        data.gate.set()
+        chromium.get("about:blank")
+        server.stop()
+        thread.join(60)
+
+
 def test_hostile_text_is_shown_as_text(browser: Any, dataset: Path, tampered: Tamper, tmp_path: Path) -> None:
     def change(_: str, rows: Rows) -> Rows:
         names = ("question_id", "source_id", "caption", "question")

@@ -71,9 +71,7 @@ def view(
     check_targets([out, figure], [data, *(outputs or [])])
     if figure is not None:
         check_figure(figure)
-    with console.err.status("Reading the dataset"):
-        shown = ViewData(data, outputs or [], settings)
-    shown.complete(query)
+    shown = ViewData(data, outputs or [], settings)
     doing = "Scoring the outputs" if outputs else "Reading the dataset"
     if figure is not None:
         with console.err.status(doing):
@@ -91,7 +89,7 @@ def view(
     except ModuleNotFoundError as missing:
         raise ServiceError(f"{needs_extra('The page', 'serve', missing.name)} Or write a folder with --out.") from None
     server = ViewServer(shown, filters.removeprefix("#"))
-    console.say(f"{pluralize(shown.index.total, 'item')} at {escape(server.url)} (Ctrl-C ends it)", highlight=False)
+    console.say(f"{escape(shown.name)} is at {escape(server.url)} (Ctrl-C ends it)", highlight=False)
     server.run(open_browser=not no_open, tell=console.say_mistake)
     if shown.problem:
         raise typer.Exit(2)

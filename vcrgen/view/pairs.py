@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any
 
 from PIL import Image
@@ -55,9 +56,9 @@ class HiddenPairs:
             if isinstance(question_id := row["question_id"], str):
                 yield IndexedItem(question_id, row.get("language") or "", "", 0, 0, question_id)
 
-    def rows(self) -> Iterator[IndexedRow]:
-        """The rows for the index."""
-        for number, (_, row) in enumerate(self.data.rows(("question_id",))):
+    def rows(self, limit: int | None = None) -> Iterator[IndexedRow]:
+        """The first rows for the index."""
+        for number, (_, row) in enumerate(islice(self.data.rows(("question_id",)), limit)):
             if isinstance(row["question_id"], str):
                 yield IndexedRow(row["question_id"], HIDDEN_MODE, number, None)
 
@@ -100,6 +101,7 @@ class Pairs:
 
     def items(self) -> Iterator[IndexedItem]:
         """The pairs for the index; those whose texts no build writes are left out and counted."""
+        self.left_out = 0
         columns, optional = ("question_id", "caption", "crossed_text"), ("source_id", "language")
         for split, _, row in self._rows(self.modes[0], columns, optional) if self.modes else ():
             try:
@@ -112,10 +114,10 @@ class Pairs:
             text = "\n".join((question_id, source, caption, *answers))
             yield IndexedItem(question_id, lang, split, len(caption), len(answers), text)
 
-    def rows(self) -> Iterator[IndexedRow]:
-        """The rows of every mode for the index."""
+    def rows(self, limit: int | None = None) -> Iterator[IndexedRow]:
+        """The first rows of every mode for the index."""
         for mode in self.modes:
-            for _, number, row in self._rows(mode, ("question_id",), ("pixel_bits",)):
+            for _, number, row in islice(self._rows(mode, ("question_id",), ("pixel_bits",)), limit):
                 bits = row.get("pixel_bits")
                 finite = [value for value in bits or () if isinstance(value, float) and math.isfinite(value)]
                 if isinstance(row["question_id"], str):

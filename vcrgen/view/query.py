@@ -69,6 +69,11 @@ class Query(BaseModel):
         )
 
     @property
+    def is_first_page(self) -> bool:
+        """Whether it asks for the first items in the order of the dataset."""
+        return self.model_copy(update={"mode": "", "view": ""}) == self.parse("")
+
+    @property
     def selection(self) -> Self:
         """The query without what only chooses among the items that it finds."""
         return self.model_copy(update={"id": "", "page": 0})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from vcrgen.core.errors import DatasetError
@@ -35,9 +36,9 @@ class Questions:
             text = "\n".join((item.question_id, item.path, *texts))
             yield IndexedItem(item.question_id, "", split, length, 1, text)
 
-    def rows(self) -> Iterator[IndexedRow]:
-        """The rows of every language for the index: of an item the same in all."""
-        for number, (_, item) in enumerate(self._items()):
+    def rows(self, limit: int | None = None) -> Iterator[IndexedRow]:
+        """The first rows of every language for the index: of an item the same in all."""
+        for number, (_, item) in enumerate(islice(self._items(), limit)):
             for lang in item.questions:
                 yield IndexedRow(item.question_id, lang, number, None)
 

@@ -83,13 +83,14 @@ class Scored(ABC, Generic[SessionT]):
     """Runs and their titles: those given, or else the models or the names of their files.
 
     Raises:
-        PredictionError: Nothing in a file fits the dataset.
+        VcrgenError: Nothing in a file fits the dataset, or there is no such scorer.
     """
 
     def __init__(self, session: SessionT, runs: Sequence[Run], titles: Sequence[str] = ()) -> None:
         self.session = session
         self.runs = runs
         self.turns = Turns()
+        self.signature = str(session.signature)
         first = [next(session.matched_outputs(run)) for run in runs]
         names = [matched.prediction.model or run_name(run) for matched, run in zip(first, runs, strict=True)]
         self.titles = list(titles) or [

@@ -7,6 +7,7 @@ rebinding).
 
 from __future__ import annotations
 
+import logging
 import secrets
 import signal
 import socket
@@ -31,7 +32,7 @@ from vcrgen.web.serve import listen
 
 HOST = "127.0.0.1"
 TOKEN_BYTES = 16
-STOP_SECONDS = 2
+STOP_SECONDS = 1
 
 
 def view_app(data: ViewData, token: str, port: int) -> ASGIApp:
@@ -99,7 +100,8 @@ class ViewServer:
     """A view behind a free port of this machine, with its address; outputs are scored while it answers."""
 
     def __init__(self, data: ViewData, fragment: str = "") -> None:
-        self._data, self._stopped = data, threading.Event()
+        self._data, self._query, self._stopped = data, Query.parse(fragment), threading.Event()
+        self._failure: VcrgenError | None = None  # for which there is nothing to show
         self._socket: socket.socket = listen(HOST, 0)
         port = self._socket.getsockname()[1]
         token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -122,7 +124,11 @@ class ViewServer:
         self.serve(tell)
 
     def serve(self, tell: Callable[[str], None] = lambda _: None) -> None:
-        """Answer requests until `stop` is called; see `run`."""
+        """Answer requests until `stop` is called; see `run`.
+
+        Raises:
+            VcrgenError: The dataset cannot be read, or the outputs or the filter do not fit it.
+        """
         scoring = threading.Thread(target=self._score, args=(tell,), daemon=True)
         scoring.start()
         try:
@@ -131,8 +137,17 @@ class ViewServer:
             self._socket.close()
             self._stopped.set()
             scoring.join(STOP_SECONDS)  # it ends after some outputs, if none is very long
+        if self._failure:
+            raise self._failure
 
     def _score(self, tell: Callable[[str], None]) -> None:
+        try:
+            self._data.read()
+            self._data.complete(self._query)
+        except VcrgenError as failure:
+            self._failure = failure
+            self.stop()
+            return
         try:
             self._data.score(self._stopped.is_set)
         except VcrgenError as problem:
@@ -141,4 +156,5 @@ class ViewServer:
     def stop(self) -> None:
         """End `serve` soon."""
         self._stopped.set()
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # that an answer was cut short is no news now
         self._server.should_exit = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from vcrgen.scorer.answers import choose_split, hidden_folder
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.scorer.options import ScoreOptions
-from vcrgen.scorer.predictions import PredictionFile
+from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.run import open_session
 from vcrgen.scorer.session import BaseScoringSession
@@ -51,8 +52,8 @@ class ItemSource(Protocol):
     def items(self) -> Iterator[IndexedItem]:
         """All items for the index."""
 
-    def rows(self) -> Iterator[IndexedRow]:
-        """Where the modes of items stand, for the index."""
+    def rows(self, limit: int | None = None) -> Iterator[IndexedRow]:
+        """Where the modes of items stand, for the index; of every mode the first rows up to a limit."""
 
     def cards(self, rows: Mapping[str, Mapping[str, int]]) -> dict[str, Json]:
         """What a page shows of some items, by id; ``rows`` has of each mode the row of each item."""
@@ -78,9 +79,9 @@ class KeyItems:
             text = "\n".join((question.question_id, *texts))
             yield IndexedItem(question.question_id, "", "", len(texts[0]) if texts else 0, len(question.answers), text)
 
-    def rows(self) -> Iterator[IndexedRow]:
-        """The modes of questions, for the index, with their bits."""
-        for number, question in enumerate(self._session.key.questions):
+    def rows(self, limit: int | None = None) -> Iterator[IndexedRow]:
+        """The modes of the first questions, for the index, with their bits."""
+        for number, question in enumerate(islice(self._session.key.questions, limit)):
             for mode in self.modes:
                 if isinstance(question, KeyItem):
                     if mode in question.questions:
@@ -113,7 +114,7 @@ class KeyItems:
 
 
 class ViewData:
-    """A dataset or key, indexed, with the outputs of models, which `score` scores.
+    """A dataset or key with the outputs of models: the first page at once, all after `read`, scores after `score`.
 
     Args:
         data: As `vcrgen score --data` takes it, or the public part of a hidden set.
@@ -122,7 +123,7 @@ class ViewData:
         models: Outputs that are open already, by the titles of their models; in place of ``outputs``.
 
     Raises:
-        VcrgenError: The data cannot be read, or the outputs fit them nowhere.
+        VcrgenError: The first page or a file of outputs cannot be read.
     """
 
     def __init__(
@@ -135,30 +136,62 @@ class ViewData:
     ) -> None:
         if options.subset is not None and not (outputs or models):
             raise ConfigError("--subset names the questions that are scored; give files of outputs, too.")
-        session = open_session(data, options) if outputs or models else None
-        self.secret = session is not None and session.key.hidden
-        self.source = _source(data, session, options)
-        self.scored: Scored[Any] | None = None
-        if session is not None:
-            runs = [(file,) for file in models.values()] or read_runs(session, outputs)
-            self.scored = open_scored(session, runs, list(models))
+        self._data, self._outputs, self._options, self._models = data, outputs, options, models
+        self._has_outputs = bool(outputs or models)
+        for file in outputs:
+            receive(file)  # a ScoreError for one that holds none
+        # Only of a plain dataset the first page can be known before all answers are read.
+        self._session = None if _is_plain(data, options) else self._open_session()
+        self.secret = self._session is not None and self._session.key.hidden
+        self.source = _source(data, self._session, options, scored=self._has_outputs)
         self.name = _name(data)
-        self.index = ViewIndex(secret=self.secret)
-        self.index.add_items(item for item in self.source.items() if _is_asked(session, item))
-        self.index.add_rows(self.source.rows())
-        self.index.finish()
+        self.scored: Scored[Any] | None = None
+        self.is_read = False
+        self.index = self._indexed(PAGE_ITEMS)
+        self.modes = self._modes()
+
+    def read(self) -> None:
+        """Read the whole dataset, and find out which outputs are of which model.
+
+        Raises:
+            VcrgenError: The data cannot be read, or the outputs fit them nowhere.
+        """
+        if self.is_read:
+            return
+        self._session = self._session or self._open_session()
+        if self._session is not None:
+            runs = [(file,) for file in self._models.values()] or read_runs(self._session, self._outputs)
+            self.scored = open_scored(self._session, runs, list(self._models))
+        self.index = self._indexed()
+        self.modes = self._modes()
+        self.is_read = True
+
+    def _open_session(self) -> BaseScoringSession | None:
+        return open_session(self._data, self._options) if self._has_outputs else None
+
+    def _indexed(self, limit: int | None = None) -> ViewIndex:
+        """The index of all items, or of the first ones."""
+        index = ViewIndex(secret=self.secret)
+        index.add_items(islice((item for item in self.source.items() if _is_asked(self._session, item)), limit))
+        index.add_rows(self.source.rows(limit))
+        index.finish()
+        return index
+
+    def _modes(self) -> list[str]:
+        """The modes that have rows."""
         there = set(self.index.distinct("mode"))
-        self.modes = [mode for mode in self.source.modes if mode in there]
+        return [mode for mode in self.source.modes if mode in there]
 
     def score(self, is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Score all outputs, if that is not done; a page shows those that are scored.
+        """Read the whole dataset and score all outputs; a page shows those that are scored.
 
         Args:
             is_stopped: Is asked now and then, and ends the scoring early.
 
         Raises:
-            PredictionError: An output does not fit the dataset.
+            VcrgenError: As of `read`, or an output does not fit the dataset.
         """
+        self.read()
         if self.scored is not None and not self.scored.progress.finished:
             self.scored.add_to(self.index, is_stopped)
 
@@ -178,6 +211,7 @@ class ViewData:
         return {
             "name": self.name,
             "task": self.source.task,
+            "isRead": self.is_read,
             "total": self.index.total,
             "modes": self.modes,
             "mode": self.default_mode(),
@@ -188,7 +222,7 @@ class ViewData:
             "outcomes": [[name, OUTCOMES[name], labels.get(name, name)] for name in shown] if titles else [],
             "near": f"{100 * NEAR:.0f} %",
             "hasBits": self.index.has_bits,
-            "signature": str(self.scored.session.signature) if self.scored else "",
+            "signature": self.scored.signature if self.scored else "",
             "secret": self.secret,
             "pictures": not isinstance(self.source, KeyItems),
             "answers": bool(titles) or not self.source.is_public_part,
@@ -206,8 +240,8 @@ class ViewData:
             VcrgenError: A filter cannot be used, or a file of the dataset cannot be read any more.
         """
         query = self.complete(query)
-        scoring = self.scoring()
-        if scoring["progress"] is not None and query.needs_scores:
+        scoring, whole = self.scoring(), self.is_read
+        if (scoring["progress"] and query.needs_scores) or not (whole or query.is_first_page):
             return {**_NO_ITEMS, "waits": True, **scoring}
         with self.scored.turns.page() if self.scored else nullcontext():
             selection = self.index.select(query, size)
@@ -223,9 +257,9 @@ class ViewData:
         }
 
     def scoring(self) -> Json:
-        """How far the scoring is, None when it has ended well, and the views that are known so far."""
+        """Whether all is read, how far the scoring is (None when it has ended well), and the views known so far."""
         progress = asdict(self.scored.progress) if self.scored and not self.scored.progress.finished else None
-        return {"progress": progress, "views": self._views()}
+        return {"progress": progress, "views": self._views(), "isRead": self.is_read}
 
     @property
     def problem(self) -> str:
@@ -240,18 +274,20 @@ class ViewData:
         """A query that names a mode and a view.
 
         Raises:
-            ConfigError: There is no such mode, view or model.
+            ConfigError: There is no such mode, view or model, as far as that is known.
         """
+        defaults = {"mode": query.mode or self.default_mode(), "view": query.view or next(iter(self._views()), [""])[0]}
+        if not self.is_read:
+            return query.model_copy(update=defaults)
         views, runs = (self.scored.views, len(self.scored.runs)) if self.scored else ([], 0)
         if self.scored and not self.scored.progress.finished:
-            views = [view.value for view in self.scored.session.task.views]  # it may have outputs that come later
+            views = list(View)  # of outputs that come later
         for name, value, there in (("mode", query.mode, self.modes), ("view", query.view, views)):
             if value and value not in there:
                 raise ConfigError(f"The filter names the {name} {value!r}; there are {', '.join(there) or 'none'}.")
         for number in (query.run, query.right, query.wrong):
             if number is not None and number >= runs:
                 raise ConfigError(f"The filter names the model {number}; there are {runs}, counted from 0.")
-        defaults = {"mode": query.mode or self.default_mode(), "view": query.view or next(iter(self._views()), [""])[0]}
         return query.model_copy(update=defaults)
 
     def cards(self, places: Sequence[int]) -> list[Json]:
@@ -285,8 +321,15 @@ class ViewData:
         ]
 
 
-def _source(data: Path, session: BaseScoringSession | None, options: ScoreOptions) -> ItemSource:
-    """Where the items of a view come from."""
+def _is_plain(data: Path, options: ScoreOptions) -> bool:
+    """Whether a place is a dataset with its answers and all of its items are asked for."""
+    return (
+        options.subset is None and hidden_folder(data) is None and (bool(remote_url(data.as_posix())) or data.is_dir())
+    )
+
+
+def _source(data: Path, session: BaseScoringSession | None, options: ScoreOptions, *, scored: bool) -> ItemSource:
+    """Where the items of a view come from; ``scored`` where outputs are given, which are of one split."""
     if session is not None and session.key.hidden:
         folder = hidden_folder(data)
         public = folder.parent / "public" if folder is not None else data
@@ -299,18 +342,18 @@ def _source(data: Path, session: BaseScoringSession | None, options: ScoreOption
         return KeyItems(session)
     dataset = open_task_dataset(data)
     if dataset.kind.task == TASK:
-        if session is None and options.mode is not None:
+        if not scored and options.mode is not None:
             raise ConfigError(f"{dataset} is an MCQ benchmark, which has no modes; leave --mode out.")
-        return Questions(_of_split(dataset, session, options))
+        return Questions(_of_split(dataset, options, scored=scored))
     if dataset.is_hidden:
         return HiddenPairs(dataset)
     mode = options.mode if dataset.manifest is None else None
-    return Pairs(_of_split(fill_metadata(dataset, mode=mode), session, options))
+    return Pairs(_of_split(fill_metadata(dataset, mode=mode), options, scored=scored))
 
 
-def _of_split(dataset: Dataset, session: BaseScoringSession | None, options: ScoreOptions) -> Dataset:
+def _of_split(dataset: Dataset, options: ScoreOptions, *, scored: bool) -> Dataset:
     """The split that is scored; without outputs all, or the one that is named."""
-    if session is None and options.split in (None, "all"):
+    if not scored and options.split in (None, "all"):
         return dataset
     return choose_split(dataset, options.split)
 

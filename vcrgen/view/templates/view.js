@@ -20,7 +20,7 @@ const again = 500; // milliseconds until the page asks how far the scoring is
 // What the address has behind #: filters, order, page. The rest of the state is not in it.
 let query = {};
 const state = { mode: facts.mode, view: "", alone: false, answers: facts.runs.length > 0 || isChoice, zoom: false };
-const nothing = { total: 0, start: 0, previous: "", next: "", items: [], waits: false, progress: null };
+const nothing = { total: 0, start: 0, previous: "", next: "", items: [], waits: false, progress: null, isRead: false };
 let answer = nothing;
 let asked = 0;
 let applied = {}; // mode and view that cards were given last
@@ -574,9 +574,9 @@ async function show() {
   place(grid, { w: isChoice ? 340 : Math.max(300, ...widths) });
   const isOne = Boolean(query.id);
   find("#items").classList.toggle("one", isOne);
-  find("#waits").hidden = !answer.waits || Boolean(answer.progress.problem);
+  find("#waits").hidden = !answer.waits || Boolean(answer.progress?.problem);
   showProgress(answer);
-  find("#count").value = answer.waits ? "" : answer.total === facts.total ? counted(answer.total, unit) : `${number.format(answer.total)} of ${counted(facts.total, unit)}`;
+  find("#count").value = !facts.isRead ? "the rest is being read" : answer.waits ? "" : answer.total === facts.total ? counted(answer.total, unit) : `${number.format(answer.total)} of ${counted(facts.total, unit)}`;
   find("#nothing").hidden = answer.items.length > 0 || answer.waits || !find("#problem").hidden;
   showSteps(isOne);
   const asksFor = cards[0]?.content.question;
@@ -605,15 +605,17 @@ function update(card, item, isElsewhere) {
 
 let timer;
 
-function showProgress({ progress, views }) {
+function showProgress({ progress, views, isRead }) {
   clearTimeout(timer);
+  if (!facts.isRead && isRead) return location.reload(); // to have all modes, languages and models
+  if (!facts.isRead) timer = setTimeout(follow, again);
   find("#scoring").hidden = !progress;
   if (facts.served && JSON.stringify(views ?? facts.views) !== JSON.stringify(facts.views)) {
     facts.views = views;
     fillViews();
     onAddress();
   }
-  if (!progress) return;
+  if (!progress) return undefined;
   const share = Math.min(progress.scored / progress.expected, 1);
   find("#scoring progress").hidden = Boolean(progress.problem);
   find("#scoring progress").value = share;
@@ -622,6 +624,7 @@ function showProgress({ progress, views }) {
     : `${number.format(progress.scored)} of about ${number.format(progress.expected)} outputs are scored`;
   find("#scoring span").className = progress.problem ? "warning" : "";
   if (!progress.problem) timer = setTimeout(follow, again);
+  return undefined;
 }
 
 // Items are asked for again while an output of theirs may come, and when all are there.
@@ -629,7 +632,7 @@ async function follow() {
   const ask = asked;
   const scoring = await askServer("scoring.json").catch(() => undefined);
   if (ask !== asked || !scoring) return;
-  const ends = !scoring.progress || scoring.progress.problem;
+  const ends = facts.isRead && (!scoring.progress || scoring.progress.problem);
   if (ends || cards.some(isPending)) show();
   else showProgress(scoring);
 }
@@ -865,7 +868,7 @@ async function start() {
   readAddress();
   fillFields();
   await show();
-  showAbout(facts.about || (await askServer("about.json")));
+  if (facts.isRead) showAbout(facts.about || (await askServer("about.json")));
 }
 
 start();
