@@ -1947,6 +1947,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Analyses.
     M(
         "analysis",
+        "an assembled set has the items of all tasks of the pool",
+        "    for name in result.evaluation.pruning.kept:\n        task = result.pool",
+        "    for name in result.pool.tasks:\n        task = result.pool",
+        "tests/analysis/test_assemble.py",
+    ),
+    M(
+        "analysis",
         "models of benchmarks side by side are matched by their place",
         "rows = [table.models.index(model) for model in models]",
         "rows = list(range(len(models)))",

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.pages import Page, Run, succeed
 from vcrgen.analysis.examples import published_rows
 
@@ -12,7 +14,8 @@ def test_every_example_holds() -> None:
     assert PAGE.execute() >= 1
 
 
-def test_every_command_runs(run: Run) -> None:
+def test_every_command_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 20)
     heads, *rows = published_rows("gold-models")
     arena = [
         [model, "Arena", f"{1000 + 10 * number}", ""] for number, model in enumerate(dict.fromkeys(r[0] for r in rows))
@@ -23,4 +26,4 @@ def test_every_command_runs(run: Run) -> None:
     Path("votes.csv").write_text("model_a,model_b,winner\nA,B,tie\nB,C,tie\n")
     for line in PAGE.commands:
         succeed(run, line)
-    assert len(PAGE.commands) >= 5 and Path("pruned/kept.yaml").exists()
+    assert len(PAGE.commands) >= 5 and Path("pruned/kept.yaml").exists() and Path("set/items.csv").exists()

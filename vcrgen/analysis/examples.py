@@ -17,6 +17,7 @@ from vcrgen.report.table import Number, Table
 
 if TYPE_CHECKING:
     from vcrgen.analysis.benchmarks import Benchmark
+    from vcrgen.analysis.pool import Pool
     from vcrgen.analysis.redundancy import CorrelationTable
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
@@ -143,6 +144,39 @@ def _gold_parts() -> list[Benchmark]:
     return benchmarks
 
 
+def _pool_made() -> tuple[ScoreTable, Pool]:
+    """Scores of made models on the tasks of four benchmarks, and the tasks with their items.
+
+    Each of three abilities has six good tasks (loading .85), a copy of one and a weak task (.2).
+    """
+    import numpy as np
+
+    from vcrgen.analysis.pool import Pool, PoolTask
+    from vcrgen.analysis.score_table import ScoreTable
+
+    rng = array_rng_for(0, "example", "pool-made")
+    normal = rng.standard_normal
+    abilities = np.sqrt(0.6) * normal((GOLD_MODELS, 1)) + np.sqrt(0.4) * normal((GOLD_MODELS, 3))
+    tasks: dict[str, PoolTask] = {}
+    columns: list[Floats] = []
+    for ability, strength in zip(GOLD_ABILITIES, abilities.T, strict=True):
+        good = [0.85 * strength + np.sqrt(1 - 0.85**2) * normal(GOLD_MODELS) for _ in range(6)]
+        weak = 0.2 * strength + np.sqrt(1 - 0.2**2) * normal(GOLD_MODELS)
+        columns += [*good, good[0] + 0.1 * normal(GOLD_MODELS), weak]
+        for number, kind in enumerate((*map(str, range(1, 7)), "1 copied", "weak")):
+            name = f"{ability} {kind}"
+            items = tuple(f"{name}/{item:03}" for item in range(1, 31 + 10 * (number % 3)))
+            tasks[name] = PoolTask(benchmark=f"Benchmark {'ABCD'[number % 4]}", ability=ability, items=items)
+    human = abilities.sum(axis=1) + 1.5 * normal(GOLD_MODELS)
+    table = ScoreTable(
+        source="made scores",
+        models=tuple(f"made {number}" for number in range(1, GOLD_MODELS + 1)),
+        tasks=(*tasks, "Human"),
+        scores=60 + 12 * np.column_stack([*columns, human]),
+    )
+    return table, Pool(source="made pool", tasks=tasks)
+
+
 def _vcr() -> ScoreTable:
     """Exact match of the published VCR-WIKI tables, a task for each language, mode and view."""
     from vcrgen.analysis.score_table import table_from_rows
@@ -201,6 +235,11 @@ EXAMPLES: Mapping[str, Example] = {
         load=_gold_parts,
         errata="gold-errata",
         quoted={"benchmarks": ("gold-metrics", "Metrics of benchmarks (GOLD paper, Figures 8 and 9)")},
+    ),
+    "pool-made": Example(
+        about="Made scores of 165 models on a made pool: of each ability six good tasks, a copy and a weak one.",
+        commands=("assemble",),
+        load=_pool_made,
     ),
     "vcr": Example(
         about="Exact match of Table 2 of the VCR paper (arXiv 2406.06462); closed models on the first 500 images, open "

@@ -169,6 +169,62 @@ def prune(
 
 
 @analyze.command(
+    "assemble",
+    epilog=examples(
+        "vcrgen analyze assemble scores.csv --pool pool.csv --anchor human --out set",
+        "vcrgen analyze assemble --example pool-made --out set",
+    ),
+)
+@options_of(PruneOptions)
+def assemble_benchmark(
+    scores: Scores = None,
+    pool: Annotated[
+        Path | None, typer.Option(help="A CSV with a line for each item: task, benchmark, ability, item.")
+    ] = None,
+    form: Format = None,
+    out: Annotated[
+        Path | None, out_option("Write the items, the manifest, the kept tasks, the log and the report to this folder.")
+    ] = None,
+    **options: Any,
+) -> None:
+    """Assemble a benchmark from a pool of tasks, as GOLD was: prune it, take the items of what stays, fit it anew."""
+    from vcrgen.analysis.assemble import assemble, items_csv, manifest
+    from vcrgen.analysis.assemble_report import assemble_document
+    from vcrgen.analysis.pool import read_pool
+    from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv
+    from vcrgen.analysis.spec import apply_options
+    from vcrgen.analysis.votes import with_votes
+
+    _require_packages()
+    settings = validate_options(PruneOptions, drop_none(options))
+    output_format = report_format(form or ("html" if out else None), out)
+    example = _find_example("assemble", settings, [*(scores or []), *([pool] if pool else [])])
+    if example is not None:
+        table, tasks = example.load()
+    elif pool is None:
+        raise AnalysisError("Name the tasks with their abilities and items in a CSV: --pool pool.csv.")
+    else:
+        table, tasks = _read_table(scores, settings), read_pool(pool)
+    anchor = settings.anchor or (table.tasks[-1] if example else None)
+    spec = apply_options(tasks.spec(anchor), settings)
+    line = _settings_line("assemble", settings)
+    with report_folder(out, output_format) as write:
+        result = assemble(
+            with_votes(table, anchor), tasks, spec, batch=settings.batch, seed=settings.seed, repeats=settings.resamples
+        )
+        about = example.about if example else ""
+        document = assemble_document(result, settings=line, about=about, private=settings.private)
+        files = {"log.csv": log_csv(result.evaluation)}
+        if is_judged(result.evaluation):
+            files |= {
+                "items.csv": items_csv(result),
+                "manifest.json": manifest(result, line),
+                "kept.yaml": kept_spec(result.evaluation),
+            }
+        write(document, files, ())
+
+
+@analyze.command(
     "benchmarks",
     epilog=examples(
         "vcrgen analyze benchmarks mmbench.csv blink.csv --anchor human --out benchmarks.html",
