@@ -65,7 +65,7 @@ from vcrgen.builder.shards import (
     read_results,
 )
 from vcrgen.builder.sources import Partition, RowCounts
-from vcrgen.builder.splits import assign
+from vcrgen.builder.splits import KeyColumns, assign
 from vcrgen.core.files import canonical_json
 from vcrgen.core.progress import ProgressListener
 from vcrgen.core.signature import Signature
@@ -177,7 +177,8 @@ def made_up_keys(pairs: int) -> np.ndarray:
 
 def split_pairs(pairs: int, near: str) -> None:
     """Assign pairs to splits in this process, and print what that cost."""
-    keys = made_up_keys(pairs)
+    keys = KeyColumns(pairs)
+    keys.put(0, made_up_keys(pairs))
     before = os.times()
     assign(keys, parse_splits("train=...,test=0.1"), seed=0, near_copies=near == "on")
     spent = os.times()

@@ -1254,8 +1254,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "chains of near copies without an end",
-        "minlength=len(first))[copies] > MAX_GROUP)",
-        "minlength=len(first))[copies] > 10 * MAX_GROUP)",
+        "minlength=pictures)[copies] > MAX_GROUP)",
+        "minlength=pictures)[copies] > 10 * MAX_GROUP)",
         "tests/builder/test_splits.py",
     ),
     M(

@@ -1,6 +1,7 @@
 import io
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,7 @@ from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import build
-from vcrgen.builder.splits import MAX_GROUP, _components, _Edges, _fitting, assign
+from vcrgen.builder.splits import MAX_GROUP, Assignment, KeyColumns, _components, _Edges, _fitting
 from vcrgen.core.errors import ConfigError
 from vcrgen.data.manifest import read_manifest
 from vcrgen.data.reader import open_dataset
@@ -43,6 +44,13 @@ def keys_of(pairs: list[tuple[int, int]], hashes: np.ndarray | None = None) -> n
 def keys_of_pictures(hashes: np.ndarray, captions: list[int] | None = None) -> np.ndarray:
     """Keys of pairs whose pictures have these difference hashes, each with a caption of its own."""
     return keys_of(list(enumerate(captions or range(len(hashes)))), hashes)
+
+
+def assign(keys: np.ndarray, sizes: dict[str, Any], **options: Any) -> Assignment:
+    """Assign rows by their keys in columns."""
+    columns = KeyColumns(len(keys))
+    columns.put(0, keys)
+    return splits.assign(columns, sizes, **options)
 
 
 def flipped(bits: np.ndarray, places: list[int]) -> np.ndarray:
@@ -169,9 +177,12 @@ def test_flat_pictures_are_not_taken_for_copies() -> None:
     assert len(set(split_numbers(keys_of_pictures(flat)))) == 2
 
 
-@pytest.mark.parametrize("chained", [False, True])
-def test_large_groups_of_pictures_that_look_alike_are_refused_and_counted(chained: bool) -> None:
-    """Of equal hashes, or of a chain in which each is like the next."""
+@pytest.mark.parametrize(("chained", "at_once"), [(False, 1 << 20), (False, 7), (True, 1 << 20), (True, 7)])
+def test_large_groups_of_pictures_that_look_alike_are_refused_and_counted(
+    chained: bool, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of equal hashes, or of a chain in which each is like the next; with all hashes at once, or fewer than a group."""
+    monkeypatch.setattr(splits, "SORTED_AT_ONCE", at_once)
     size = MAX_GROUP + 10
     alike = np.stack([flipped(HASHES[0], list(range(4 * number if chained else 0))) for number in range(size)])
     result = assign(keys_of_pictures(alike), parse_splits(HALVES), seed=0)

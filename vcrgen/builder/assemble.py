@@ -23,7 +23,6 @@ from pydantic import TypeAdapter
 from vcrgen.builder.advice import advice
 from vcrgen.builder.figures import count_figures
 from vcrgen.builder.options import BuildConfig, parse_splits
-from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.shards import (
     FILE_BYTES,
     KEYS,
@@ -35,7 +34,7 @@ from vcrgen.builder.shards import (
     reject_line,
 )
 from vcrgen.builder.sources import RowCounts
-from vcrgen.builder.splits import Keys, Rows, assign
+from vcrgen.builder.splits import KeyColumns, Keys, Rows, assign
 from vcrgen.core.errors import NoPairsError, OutputError
 from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.records import Mode, Reject, RejectReason
@@ -169,17 +168,17 @@ def _rejection_summary(
     return f"rejected: {counts}; the first {most_frequent} is {first['source_id']}: {first['detail']}"
 
 
-def _read_keys(results: Sequence[ShardResult], starts: Rows, work: Folder) -> Keys:
-    """The hashes of all pairs, in one array of `KEY_DTYPE`."""
+def _read_keys(results: Sequence[ShardResult], starts: Rows, work: Folder) -> KeyColumns:
+    """The hashes of all pairs."""
 
     def read(index: int) -> Keys:
         with work.open(KEYS.format(index), ahead=True) as handle:
             hashes: Keys = np.load(io.BytesIO(handle.read()), allow_pickle=False)
             return hashes
 
-    keys = np.empty(starts[-1], KEY_DTYPE)
+    keys = KeyColumns(int(starts[-1]))
     for start, part in zip(starts[:-1], work.map(read, [result.index for result in results]), strict=True):
-        keys[start : start + len(part)] = part
+        keys.put(start, part)
     return keys
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.builder.records import HASH_DTYPE, KEY_LENGTH, PICTURE_BYTES
+from vcrgen.builder.records import HASH_DTYPE, KEY_DTYPE, KEY_LENGTH, PICTURE_BYTES
 from vcrgen.core.errors import ConfigError
 from vcrgen.core.plurals import pluralize
 
@@ -26,7 +26,28 @@ MAX_DISTANCE = 16
 LEAST_BITS = 16
 MAX_GROUP = 50  # pictures that can be copies of one another; larger groups look alike for another reason
 AT_ONCE = 1 << 16  # hashes that a step takes at a time, for memory
+SORTED_AT_ONCE = 1 << 20  # the same of hashes that are sorted by a band
 BITS_SET = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(axis=1, dtype=np.uint8)  # of a byte
+
+
+class KeyColumns:
+    """The hashes of so many rows, each kind in an array of its own.
+
+    They are most of what a large build holds, so each kind is given up once it has been used.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self._columns: dict[str, Keys] = {name: np.empty(rows, KEY_DTYPE[name]) for name in KEY_DTYPE.names or ()}
+
+    def put(self, start: int, keys: Keys) -> None:
+        """Fill rows from ``start`` on with records of `KEY_DTYPE`."""
+        for name, column in self._columns.items():
+            column[start : start + len(keys)] = keys[name]
+
+    def take(self, name: str) -> Keys:
+        """A kind of hashes, which are no longer held here."""
+        return self._columns.pop(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +83,9 @@ class _Numbering:
     first: Rows  # the first row of each number
 
 
-def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, near_copies: bool = True) -> Assignment:
+def assign(
+    keys: KeyColumns, sizes: Mapping[str, int | float | None], *, seed: int, near_copies: bool = True
+) -> Assignment:
     """Assign rows to splits by the hash of their content, never by their order in the source.
 
     A pair repeats an earlier one if it has the same caption and the same picture (VI) or a near copy of it. Pairs that
@@ -70,7 +93,7 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
     of a hash; a group that no longer fits into a split of a given size is left for the next one.
 
     Args:
-        keys: A record of `KEY_DTYPE` for each row.
+        keys: The hashes of all rows, which are taken.
         sizes: What `parse_splits` reads.
         seed: Of the order of groups.
         near_copies: Near copies count as the same picture; without them only pictures of equal pixels. They are looked
@@ -80,9 +103,8 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
         ConfigError: There are too few pairs, or their groups are too large, for the sizes asked for.
     """
     picture, refused = _number_pictures(keys, near_copies=near_copies and set(sizes) != {"train"})
-    caption = _number(keys["caption"]).numbers
-    rows, pairs = len(keys), keys["pair"].copy()
-    del keys  # most of the memory, where the caller does not hold it
+    caption = _number(keys.take("caption")).numbers
+    rows = keys.rows
     is_first = np.zeros(rows, bool)
     is_first[np.unique(picture * rows + caption, return_index=True)[1]] = True
     unique, duplicates = np.flatnonzero(is_first), np.flatnonzero(~is_first)
@@ -92,23 +114,27 @@ def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, ne
     group = _components(rows, _shared(caption, picture))[picture]
     del picture, caption
     members = np.bincount(group[unique], minlength=rows)
-    split = _fill_splits(_ranked(group, pairs, seed), members, sizes)[group[unique]]
+    split = _fill_splits(_ranked(group, keys.take("pair"), seed), members, sizes)[group[unique]]
     splits = {name: unique[split == number] for number, name in enumerate(sizes)}
     return Assignment(splits=splits, duplicates=duplicates, refused=refused)
 
 
-def _number_pictures(keys: Keys, *, near_copies: bool) -> tuple[Rows, int]:
+def _number_pictures(keys: KeyColumns, *, near_copies: bool) -> tuple[Rows, int]:
     """Number the picture of each row; also return how many groups of pictures were refused."""
-    pictures = _number(keys["pixels"])
+    pictures = _number(keys.take("pixels"))
+    differences = keys.take("difference")
     if not near_copies:
         return pictures.numbers, 0
-    copies, refused = _number_copies(keys["difference"], pictures.first)
+    candidates = _find_candidates(differences, pictures.first)
+    del differences
+    copies, refused = _join_copies(candidates, len(pictures.first))
     return copies[pictures.numbers], refused
 
 
 def _number(hashes: Keys) -> _Numbering:
     """Number hashes, records of `HASH_DTYPE`."""
     high, low = hashes["high"].astype(np.uint64), hashes["low"].astype(np.uint16)
+    del hashes
     order = np.lexsort((low, high))
     begins = _changes(high[order]) | _changes(low[order])
     numbers = np.empty(len(order), np.int64)
@@ -187,27 +213,27 @@ def _ranked(group: Rows, pairs: Keys, seed: int) -> Rows:
     return group[least[np.lexsort((ranks["low"], ranks["high"]))]]
 
 
-def _number_copies(hashes: Hashes, first: Rows) -> tuple[Rows, int]:
-    """Number pictures so that near copies have one number; also return how many groups were refused.
+def _join_copies(candidates: _Candidates, pictures: int) -> tuple[Rows, int]:
+    """Number so many pictures so that near copies have one number; also return how many groups were refused.
 
     Groups are refused whether their hashes agree in a band or form a chain. Those that overlap count once.
-
-    Args:
-        hashes: Of each row.
-        first: The first row of each picture.
     """
-    candidates = _find_candidates(hashes, first)
-    copies = _components(len(first), candidates.near)
-    chained = np.flatnonzero(np.bincount(copies, minlength=len(first))[copies] > MAX_GROUP)
+    copies = _components(pictures, candidates.near)
+    chained = np.flatnonzero(np.bincount(copies, minlength=pictures)[copies] > MAX_GROUP)
     left = np.concatenate((candidates.crowded.left, copies[chained]))
     right = np.concatenate((candidates.crowded.right, chained))
-    refused = len(np.unique(_components(len(first), _Edges(left, right))[right]))
+    refused = len(np.unique(_components(pictures, _Edges(left, right))[right]))
     copies[chained] = chained
     return copies, refused
 
 
 def _find_candidates(hashes: Hashes, first: Rows) -> _Candidates:
-    """Find the pictures whose hashes agree in a band and differ in few bits altogether."""
+    """Find the pictures whose hashes agree in a band and differ in few bits altogether.
+
+    Args:
+        hashes: Of each row.
+        first: The first row of each picture.
+    """
     set_bits = np.empty(len(first), np.uint16)
     for chunk in _chunks(len(first)):
         set_bits[chunk] = _count_bits(hashes[first[chunk]])
@@ -219,19 +245,30 @@ def _find_candidates(hashes: Hashes, first: Rows) -> _Candidates:
         for chunk in _chunks(len(telling)):
             marked[chunk] = _band_values(hashes[first[telling[chunk]]], band) << 32 | telling[chunk]
         marked.sort()
-        begins = _changes(marked >> 32)
-        marked = marked[~(begins & np.append(begins[1:], True))]  # most pictures are alone with their value
-        pictures, begins = marked & 0xFFFFFFFF, _changes(marked >> 32)
-        run, leaders = np.cumsum(begins) - 1, pictures[begins]
-        lengths = np.bincount(run)[run]
-        compared, refused = lengths <= MAX_GROUP, lengths > MAX_GROUP
-        for edges in _same_run(pictures[compared], run[compared]):
-            distance = _count_bits(hashes[first[edges.left]] ^ hashes[first[edges.right]])
-            least = np.minimum(set_bits[edges.left], set_bits[edges.right])
-            close = distance <= np.minimum(MAX_DISTANCE, least // 2)
-            near.append(np.stack((edges.left[close], edges.right[close]), axis=1))
-        crowded.append(np.stack((leaders[run[refused]], pictures[refused]), axis=1))
+        for part in _with_equal_values(marked):
+            begins = _changes(part >> 32)
+            part = part[~(begins & np.append(begins[1:], True))]  # most pictures are alone with their value
+            pictures, begins = part & 0xFFFFFFFF, _changes(part >> 32)
+            run, leaders = np.cumsum(begins) - 1, pictures[begins]
+            lengths = np.bincount(run)[run]
+            compared, refused = lengths <= MAX_GROUP, lengths > MAX_GROUP
+            for edges in _same_run(pictures[compared], run[compared]):
+                distance = _count_bits(hashes[first[edges.left]] ^ hashes[first[edges.right]])
+                least = np.minimum(set_bits[edges.left], set_bits[edges.right])
+                close = distance <= np.minimum(MAX_DISTANCE, least // 2)
+                near.append(np.stack((edges.left[close], edges.right[close]), axis=1))
+            crowded.append(np.stack((leaders[run[refused]], pictures[refused]), axis=1))
     return _Candidates(_Edges(*np.concatenate(near).T), _Edges(*np.concatenate(crowded).T))
+
+
+def _with_equal_values(marked: Rows) -> Iterator[Rows]:
+    """Parts of sorted numbers, each of about `SORTED_AT_ONCE`, that share no value above the lower 32 bits."""
+    start = 0
+    while start < len(marked):
+        last = marked[min(start + SORTED_AT_ONCE, len(marked)) - 1]
+        stop = int(np.searchsorted(marked, ((last >> 32) + 1) << 32))
+        yield marked[start:stop]
+        start = stop
 
 
 def _same_run(pictures: Rows, run: Rows) -> Iterator[_Edges]:
