@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from vcrgen.core.errors import VcrgenError
 
 
@@ -18,6 +16,8 @@ def locked(file: Path, busy: VcrgenError, *, wait: float = 0) -> Iterator[None]:
         busy: Raised if another process holds the lock.
         wait: Seconds to wait for the other process.
     """
+    from filelock import FileLock, Timeout
+
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch()  # in a folder that cannot be written, the lock itself would look like one that is taken
     lock = FileLock(file)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vcrgen.core.errors import ConfigError, OptionError
@@ -119,6 +118,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
     Raises:
         ConfigError: The file is missing, too large, not UTF-8, not YAML, or not a mapping.
     """
+    import yaml
+
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes, so it is not a configuration file.")

@@ -18,8 +18,8 @@ from vcrgen.core.errors import PipelineError
 from vcrgen.core.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.morphemes import SENTENCE_END, Analyser, with_white_space
-from vcrgen.text.pipelines import import_spacy, load_trained, packages_of, segmenter_version
-from vcrgen.text.space_delimited import BY_RULES, WordTokenizer, texts_and_starts
+from vcrgen.text.pipelines import load_trained, packages_of, segmenter_version
+from vcrgen.text.space_delimited import WordTokenizer, texts_and_starts
 
 # Characters; no word, number or URL that a caption shows comes near it.
 LONGEST_RUN = 1000
@@ -118,8 +118,7 @@ def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
 
 
 def _blank(code: str) -> Segmenter:
-    tokenizer = WordTokenizer(lambda: import_spacy().blank(code, config=BY_RULES))
-    return Segmenter(f"spacy-{version('spacy')}-{code}", tokenizer, _WORD_BOUNDARY, _WORD_RUN)
+    return Segmenter(f"spacy-{version('spacy')}-{code}", WordTokenizer(code), _WORD_BOUNDARY, _WORD_RUN)
 
 
 def of_morphemes(analyser: Analyser) -> Segmenter:

@@ -16,10 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
+
+from vcrgen.text.pipelines import import_spacy
 
 if TYPE_CHECKING:
-    from spacy.language import Language
     from spacy.tokens import Doc
 
 # spaCy keeps every string; beyond this number a new tokenizer is made, so that the memory of a stream stays flat.
@@ -51,20 +52,18 @@ def texts_and_starts(doc: Doc) -> Cut:
 
 
 class WordTokenizer:
-    """Equals the tokenizer of a blank spaCy pipeline, tokens of white space included, but is faster.
+    """Equals the tokenizer of a language's blank spaCy pipeline, tokens of white space included, but is faster.
 
     Texts of plain words take about half of its time, short captions with their punctuation three quarters.
     """
 
-    def __init__(self, make: Callable[[], Language]) -> None:
-        self._make = make
+    def __init__(self, code: str) -> None:
+        self._code = code
         self._renew()
 
     def _renew(self) -> None:
-        nlp = self._make()
-        self._tokenizer = cast("Any", nlp.tokenizer)
-        self._tokenizer.suffix_search = _near_the_end(self._tokenizer.suffix_search)
-        self._strings = nlp.vocab.strings
+        self._tokenizer = _rule_tokenizer(self._code)
+        self._strings = self._tokenizer.vocab.strings
         self._most = len(self._strings) + MAX_STRINGS
         self._pieces = _Pieces(self._tokenizer)
 
@@ -118,6 +117,26 @@ class _Pieces(dict[str, int]):
     def cut(self, piece: str) -> Cut:
         """Tokens and starts of a piece, as if it were a whole text; kept for pieces of several tokens."""
         return self._cuts.get(piece) or texts_and_starts(self._tokenizer(piece))
+
+
+def _rule_tokenizer(code: str) -> Any:
+    """SpaCy's tokenizer by the rules of a language, without the pipeline around it, which takes as long to make."""
+    import_spacy()
+    from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found] # compiled, and without stubs
+    from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex, get_lang_class
+    from spacy.vocab import create_vocab
+
+    language = get_lang_class(code).Defaults
+    assert language.prefixes and language.suffixes and language.infixes
+    return Tokenizer(
+        create_vocab(code, language),
+        rules=language.tokenizer_exceptions,
+        prefix_search=compile_prefix_regex(language.prefixes).search,
+        suffix_search=_near_the_end(compile_suffix_regex(language.suffixes).search),
+        infix_finditer=compile_infix_regex(language.infixes).finditer,
+        token_match=language.token_match,
+        url_match=language.url_match,
+    )
 
 
 def _near_the_end(search: Callable[..., re.Match[str] | None]) -> Callable[[str], re.Match[str] | None]:
