@@ -2908,8 +2908,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "choices",
         "the first declared answer wins",
-        "declared = reading or declared",
-        "declared = declared or reading",
+        "for reading in reversed(readings) if reading",
+        "for reading in readings if reading",
         "tests/scorer/mcq/test_choices.py",
     ),
     M(

@@ -177,6 +177,9 @@ def test_choices_of_a_benchmark_in_every_rotation(benchmark: tuple[Path, Path]) 
     choices = [[response["choice"] for response in of_item[0]["responses"]] for of_item in results]
     assert choices == [[0, 0], [1, 2], [None, None], []]  # of rotation 1, label D is option A
     assert results[0][0]["choice"] == 0 and "RAE 100" in results[0][0]["spans"][0]["scores"]
+    pieces = [[response["pieces"] for response in of_item[0]["responses"]] for of_item in results]
+    assert pieces[0] == [[["A", "exact"]], [["D", "exact"]]] and pieces[1] == [[["B", "near"]], [["B", "near"]]]
+    assert pieces[2] == [[["A or B", ""]], [["no idea, sorry", ""]]]
     assert data.page(Query(outcome="exact"))["total"] == 1
     assert data.page(Query(search="sorry"))["total"] == 1
 

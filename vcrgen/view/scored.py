@@ -21,7 +21,7 @@ import numpy as np
 from vcrgen.core.errors import VcrgenError
 from vcrgen.data.tasks.task import MCQ_TASK
 from vcrgen.report.table import percent
-from vcrgen.scorer.mcq.choices import read_choice
+from vcrgen.scorer.mcq.choices import choice_place, read_choice
 from vcrgen.scorer.mcq.session import ItemExample, ItemSession
 from vcrgen.scorer.output_matcher import MatchedOutput
 from vcrgen.scorer.records import UNSTATED, CellName, Outcome, SpanMatch
@@ -242,16 +242,14 @@ class ScoredItems(Scored[ItemSession]):
         responses = []
         for response in example.responses:
             text = response.output
-            read = None
-            if text is not None:
-                read = read_choice(text, options, rotation=response.rotation, protocol=self.session.protocol)
+            choice, pieces = self._read(text, options, response.rotation, example.item.answer)
             logprobs = response.logprobs and [sum(tokens) / len(tokens) for tokens in response.logprobs]
             figures = {"log-probability a token": logprobs, "labels": response.label_logprobs}
             responses.append(
                 {
                     "rotation": response.rotation,
-                    "choice": read.choice if read else None,
-                    "pieces": [[text[:MAX_SHOWN], ""]] if text else [],
+                    "choice": choice,
+                    "pieces": pieces,
                     "cut": len(text or "") > MAX_SHOWN,
                     "figures": [[name, [round(value, 3) for value in row]] for name, row in figures.items() if row],
                 }
@@ -271,6 +269,18 @@ class ScoredItems(Scored[ItemSession]):
             "responses": responses,
         }
 
+    def _read(
+        self, output: str | None, options: Sequence[str], rotation: int, answer: int
+    ) -> tuple[int | None, list[tuple[str, str]]]:
+        """The option that an output chooses, and the output in pieces, with what was read as that marked."""
+        text, protocol = output or "", self.session.protocol
+        choice = read_choice(text, options, rotation=rotation, protocol=protocol).choice
+        if choice is None:
+            return None, pieces_of(text[:MAX_SHOWN], [])
+        place = choice_place(text, options, choice, rotation=rotation, protocol=protocol)
+        stretches = [(*place, "exact" if choice == answer else "near")] if place else []
+        return choice, pieces_of(text[:MAX_SHOWN], stretches)
+
 
 def open_scored(session: BaseScoringSession, runs: Sequence[Run], titles: Sequence[str] = ()) -> Scored[Any]:
     """Runs under a session, with titles or without."""
@@ -289,10 +299,16 @@ def read_runs(session: BaseScoringSession, files: Sequence[Path]) -> list[Run]:
 
 def marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
     """An output in pieces with the mark of each: ``exact``, ``near`` (the nearest to a span), or nothing."""
+    ordered = sorted(matches, key=lambda match: match.exact)  # where two overlap, the exact one is shown
+    return pieces_of(output, [(match.start, match.end, "exact" if match.exact else "near") for match in ordered])
+
+
+def pieces_of(output: str, stretches: Sequence[tuple[int, int, str]]) -> list[tuple[str, str]]:
+    """An output in pieces, each with the mark of the last stretch that has it, or none."""
     marks = [""] * len(output)
-    for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
-        for position in range(max(match.start, 0), min(match.end, len(output))):
-            marks[position] = "exact" if match.exact else "near"
+    for start, end, mark in stretches:
+        for position in range(max(start, 0), min(end, len(output))):
+            marks[position] = mark
     pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
     return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]
 

@@ -1,6 +1,7 @@
 """The option that an output chooses: a table of cases, the published rule written twice, and what always holds."""
 
 import random
+import re
 from itertools import product
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from vcrgen.core.errors import ScoreError
 from vcrgen.data.tasks.bloom import shown_option
-from vcrgen.scorer.mcq.choices import PUBLISHED, Reading, ReadingKind, read_choice
+from vcrgen.scorer.mcq.choices import OPEN, PUBLISHED, Reading, ReadingKind, choice_place, read_choice
 from vcrgen.scorer.reader import read_output
 
 ANIMALS = ("a cat", "a dog", "a horse", "a cow")
@@ -212,7 +213,9 @@ WORDS = st.sampled_from(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, max_size=8), st.sampled_from("ABCD"))
 def test_a_last_declared_answer_wins_over_anything(before: list[str], letter: str) -> None:
-    assert read_choice(f"{' '.join(before)}\nxyz\nFinal answer: {letter}", ANIMALS).choice == "ABCD".index(letter)
+    output = f"{' '.join(before)}\nxyz\nFinal answer: {letter}"
+    assert read_choice(output, ANIMALS).choice == "ABCD".index(letter)
+    assert choice_place(output, ANIMALS, "ABCD".index(letter)) == (len(output) - 1, len(output))
 
 
 @settings(max_examples=100, deadline=None)
@@ -224,6 +227,36 @@ def test_a_label_means_its_place_whatever_the_options_are(options: list[str], le
 @pytest.mark.parametrize("piece", ["A", "answer ", "A, ", "(", "not ", "a dog ", "answer: A or ", "\\boxed{", "<", "ﷺ"])
 def test_an_endless_output_takes_no_endless_time(piece: str) -> None:
     assert read_choice(piece * (50_000 // len(piece)), ANIMALS).kind in set(ReadingKind)
+    choice_place(piece * (50_000 // len(piece)), ANIMALS, 0)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        " (<b>). ",
+        "A is a cat.\nB seems right.\nAnswer: <B>) a dog\nThanks",
+        "I see <a dog> here",
+        "<think>A or C</think>\n**Answer:** \\boxed{<B>}",
+        "the  option \t <B>   because",
+        '{"answer": "<B>"}',
+        "<Ｂ>",
+        "Caf\u00e9\u2028答案是<Ｂ>。",
+        "الإجابة: <ب>",
+        "The final answer is <A  DOG>.",
+    ],
+)
+def test_what_was_read_has_its_place(output: str) -> None:
+    before, marked, after = re.split("<(?!/?think)|(?<!think)>", output)
+    plain = before + marked + after
+    choice = read_choice(plain, ANIMALS).choice
+    assert choice == 1 and choice_place(plain, ANIMALS, choice) == (len(before), len(before + marked))
+
+
+def test_places_under_other_rules() -> None:
+    assert choice_place("option 3, I think", ANIMALS, 2, protocol=PUBLISHED) == (7, 8)
+    assert choice_place("It is  A Dog.", ANIMALS, 1, protocol=OPEN) == (7, 12)
+    assert choice_place("D", ANIMALS, 0, rotation=1) == (0, 1)
+    assert choice_place("e\u0301 Answer: B", ANIMALS, 1) is None  # two characters that are read as one
 
 
 def test_two_declared_options_are_ambiguous_however_they_are_joined() -> None:

@@ -159,6 +159,42 @@ def read_choice(
     return reading
 
 
+def choice_place(
+    output: str, options: Sequence[str], choice: int, *, rotation: int = 0, protocol: str = RULES
+) -> tuple[int, int] | None:
+    """Where the label or the text stands in an output that was read as its choice, for people to look at.
+
+    Args:
+        output: What the model wrote.
+        options: As of `read_choice`, as are the last two.
+        choice: The option that `read_choice` gives.
+        rotation: The order of the options.
+        protocol: The rules.
+
+    Returns:
+        Its start and end, or None where that is not one known place.
+    """
+    if protocol == PUBLISHED:
+        digit = re.search("10|[1-9]" if len(options) > 9 else f"[1-{len(options)}]", output)
+        return None if digit is None else digit.span()
+    cleaned = read_output(output, unbox=protocol == OPEN)
+    text, places = _spaced_with_places(cleaned.text[:LONGEST_OUTPUT])
+    if text != _spaced(unicodedata.normalize("NFKC", cleaned.text)[:LONGEST_OUTPUT]):
+        return None  # characters that are combined with others, so that places are not known
+    reader = _Options.of(tuple(options), rotation)
+    place = _text_place(text, options[choice]) if protocol == OPEN else reader.place(text, choice, options[choice])
+    if place is None:
+        return None
+    return cleaned.origin(places[place[0]]), cleaned.origin(places[place[1] - 1]) + 1
+
+
+def _text_place(text: str, option: str) -> tuple[int, int] | None:
+    """Where an option's text stands in an output whose white space is single, in whatever case."""
+    words = r"\s+".join(map(re.escape, unicodedata.normalize("NFKC", option).split()))
+    found = re.search(words, text, re.IGNORECASE) if words else None
+    return found.span() if found else None
+
+
 def _published(output: str, rotation: int, options: int) -> Reading:
     digits = [
         number for number in map(int, re.findall("10|[1-9]" if options > 9 else "[1-9]", output)) if number <= options
@@ -175,17 +211,33 @@ def _spaced(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _declarations(text: str) -> Iterator[tuple[str, bool]]:
-    """What stands behind each declaration, in order, and whether it is an answer whatever it is."""
+def _spaced_with_places(text: str) -> tuple[str, list[int]]:
+    """As `_spaced` in NFKC, with the place in the text of each character."""
+    chars, places, space = list[str](), list[int](), ""
+    for place, whole in enumerate(text):
+        for char in unicodedata.normalize("NFKC", whole):
+            if char.isspace():
+                space = "\n" if space == "\n" or not f"{char}.".splitlines()[0] else " "
+                continue
+            if space and chars:
+                chars.append(space)
+                places.append(place)
+            chars.append(char)
+            places.append(place)
+            space = ""
+    return "".join(chars), places
+
+
+def _declarations(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Of each declaration, in order, where its answer begins, the answer, and whether it is one whatever it is."""
     ends = [(start, text[start:end], False) for start, end in containers(text)]
     for said in _SAID.finditer(text):
-        ends.append((said.start(), said[1] or said[2], False))
+        ends.append((said.start(1 if said[1] else 2), said[1] or said[2], False))
     for declaration in _DECLARATIONS.finditer(text):
         behind = text[declaration.end() : declaration.end() + _LONGEST_ANSWER]
         colon = declaration[0].rstrip()[-1:] in (":", "\uff1a", "=")
         ends.append((declaration.end(), behind, colon and not _DECLARATIONS.search(behind.partition("\n")[0])))
-    for _, behind, certain in sorted(ends):
-        yield behind, certain
+    yield from sorted(ends)
 
 
 def _is_label(reference: re.Match[str]) -> bool:
@@ -234,15 +286,39 @@ class _Options:
 
     def _declared(self, text: str) -> Reading | None:
         """The last answer that an output declares, or None."""
-        declared: Reading | None = None
-        for behind, certain in _declarations(text):
-            reading = self._reference(behind)
-            if reading is None and _NONE.match(behind):
-                reading = _INVALID
-            if reading is None and certain and behind.strip():
-                reading = _INVALID  # whatever it is, it is no option
-            declared = reading or declared
-        return declared
+        readings = [self._declaration(behind, certain) for _, behind, certain in _declarations(text)]
+        return next((reading for reading in reversed(readings) if reading), None)
+
+    def _declaration(self, behind: str, certain: bool) -> Reading | None:
+        """What a declaration chooses, by what stands behind it; None where it declares nothing."""
+        reading = self._reference(behind)
+        if reading is None and _NONE.match(behind):
+            return _INVALID
+        if reading is None and certain and behind.strip():
+            return _INVALID  # whatever it is, it is no option
+        return reading
+
+    def place(self, text: str, choice: int, option: str) -> tuple[int, int] | None:
+        """Where the label or the text of the option stands that `read` chooses in an output."""
+        starts = [start for start, behind, certain in _declarations(text) if self._declaration(behind, certain)]
+        last = text.rpartition("\n")[2]
+        if starts:
+            return self._reference_place(text, starts[-1], choice, option)
+        if self._line(last) is not None:
+            return self._reference_place(text, len(text) - len(last), choice, option)
+        labels = [at for at, label in self._labels_in(text) if label == choice]
+        return _text_place(text, option) or (labels[0] if labels else None)
+
+    def _reference_place(self, text: str, start: int, choice: int, option: str) -> tuple[int, int] | None:
+        """Where in a line that begins with a reference to an option its label or else its text stands."""
+        line = text[start:].lstrip().partition("\n")[0]
+        start = text.index(line, start)
+        reference = _REFERENCE.match(line)
+        number = None if reference is None else self._number(reference["label"])
+        if reference is not None and number is not None and number < len(self.texts) and self._shown(number) == choice:
+            return start + reference.start("label"), start + reference.end("label")
+        place = _text_place(line, option)
+        return None if place is None else (start + place[0], start + place[1])
 
     def _line(self, line: str) -> Reading | None:
         """The reading of a line that is nothing but a reference to an option."""
@@ -335,12 +411,12 @@ class _Options:
 
     def _names_in(self, text: str) -> set[int]:
         """The options that a text names, by their texts or labels."""
-        return {*self._texts_in(text), *self._labels_in(text)}
+        return {*self._texts_in(text), *(option for _, option in self._labels_in(text))}
 
-    def _labels_in(self, text: str) -> Iterator[int]:
-        """The options that are named by labels."""
+    def _labels_in(self, text: str) -> Iterator[tuple[tuple[int, int], int]]:
+        """The options that are named by labels, with the places of these."""
         for match in [*_NAMED.finditer(text), *_LINE_LABEL.finditer(text), *_BARE.finditer(text)]:
-            label = next(group for group in match.groups() if group)
+            label = match[group := next(number for number, part in enumerate(match.groups(), 1) if part)]
             if match.re is _BARE and label in "AI" and not _BEHIND_LABEL.match(text, match.end()):
                 continue  # an article, or who speaks
             number = self._number(label)
@@ -348,7 +424,7 @@ class _Options:
             if number is None or number >= len(self.texts) or (label in _NUMBERS and bare):
                 continue
             if not (match.re is _LINE_LABEL and label.islower()):
-                yield self._shown(number)
+                yield match.span(group), self._shown(number)
 
     def _texts_in(self, text: str) -> Iterator[int]:
         """The options whose texts stand in an output; not those inside of longer ones."""

@@ -487,7 +487,9 @@ function resultOf(card, result, mode) {
   for (const response of result.responses) {
     if (response.rotation !== undefined && (response.rotation || result.responses.length > 1)) {
       const choice = response.choice === null ? "none" : letters[response.choice];
-      section.append(make("p", `Rotation ${response.rotation}: chosen ${choice}`, "quiet"));
+      const count = card.content.questions?.[mode]?.options.length;
+      const label = response.choice === null || !response.rotation || !count ? "" : `, shown as ${letters[(response.choice - response.rotation + count) % count]}`;
+      section.append(make("p", `Rotation ${response.rotation}: chosen ${choice}${label}`, "quiet"));
     }
     section.append(outputOf(response, card.answers));
     for (const [name, values] of response.figures || []) section.append(make("p", `${name}: ${values.join(", ")}`, "quiet"));
