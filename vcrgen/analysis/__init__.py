@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from vcrgen.analysis.prune_report import prune_document
     from vcrgen.analysis.pruning import prune
     from vcrgen.analysis.redundancy import make_map
-    from vcrgen.analysis.score_table import ScoreTable, read_scores
+    from vcrgen.analysis.score_table import Columns, ScoreTable, read_scores
     from vcrgen.analysis.spec import FactorSpec, bind, read_spec
     from vcrgen.analysis.votes import fit_votes, read_votes, with_votes
     from vcrgen.report.document import Document, render
 
 __all__ = [
     "EXAMPLES",
+    "Columns",
     "Document",
     "FactorSpec",
     "ScoreTable",
@@ -67,7 +68,7 @@ __getattr__, __dir__ = attach(
         "analysis.redundancy": ["make_map"],
         "analysis.prune_evaluation": ["evaluate_pruning"],
         "analysis.spec": ["FactorSpec", "bind", "read_spec"],
-        "analysis.score_table": ["ScoreTable", "read_scores"],
+        "analysis.score_table": ["Columns", "ScoreTable", "read_scores"],
         "analysis.votes": ["fit_votes", "read_votes", "with_votes"],
         "report.document": ["Document", "render"],
     },

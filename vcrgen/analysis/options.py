@@ -17,7 +17,13 @@ class AnalysisOptions(Options):
         None, "Take data that ships with vcrgen in place of files; a wrong name lists the right ones."
     )
     lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
+    models: str | None = option(
+        None, "The column that names the models.", shown="that with the head model, method or name, or the first"
+    )
     ignore: tuple[str, ...] = option((), "A column of the table that is no task. Repeatable.")
+    keep: tuple[str, ...] = option(
+        (), "A task that its name or numbers make look like a mean, rank, size, price or date. Repeatable."
+    )
 
 
 class MapOptions(AnalysisOptions):

@@ -2,14 +2,13 @@
 
 Example: a CSV whose first line is ``model,Color,Count`` and whose other lines are ``GPT-4o,92.5,92.5`` and so on. What
 is missing stays missing: an empty cell, ``-``, ``nan``. The same as a long table has the columns ``model,task,score``.
+Columns that are no tasks are recognised and left out (`vcrgen.analysis.published_table`).
 """
 
 from __future__ import annotations
 
 import math
-import re
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -26,29 +25,43 @@ from vcrgen.analysis.board_scores import (
     board_table_scores,
     saved_scores,
 )
+from vcrgen.analysis.leaderboard_files import OPEN_LLM_MODEL, is_openvlm, open_llm_tasks, openvlm_scores
+from vcrgen.analysis.published_table import (
+    MAX_TEXT,
+    MEAN,
+    WITH_ERROR,
+    Cells,
+    PublishedGrid,
+    decimals_of,
+    fits,
+    is_blank,
+    is_missing,
+    is_text,
+    kind_of,
+    left_out_note,
+    mean_columns,
+    model_column,
+    plain,
+    read_grid,
+)
 from vcrgen.core.errors import AnalysisError, LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import read_csv_cells, read_json
 from vcrgen.core.storage import DiskFolder
-from vcrgen.report.escape import check_name
+from vcrgen.report.escape import MAX_NAME, check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.intervals import NORMAL_QUANTILE
-
-Cells = list[Any]
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 4_000_000
 MAX_COLUMNS = 1000
 MAX_TASKS = 300
 MAX_MODELS = 5000
-MAX_TEXT = 1000  # characters of a cell
-MISSING = {"", "-", "\N{EN DASH}", "nan", "null", "none", "n/a", "na", "<na>", "#n/a"}
 LONG = ("model", "task", "score")
 OPTIONAL_COLUMNS = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
 _PARQUET_INDEX = "__index_level_0__"  # as pandas calls the index of a table in Parquet
 _INDEX = "(numbers of rows)"
-_NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,52 +119,88 @@ class ScoreTable:
                 raise AnalysisError(f"The task {task!r} {what}, so it correlates with nothing; take it out.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What a user says about the columns of a table."""
+
+    models: str | None = None  # names the models; found by its head if not given
+    ignore: Sequence[str] = ()  # no tasks
+    keep: Sequence[str] = ()  # tasks, whatever they look like; * stands for any characters
+    tasks: Sequence[str] = ()  # the same, by a specification
+
+    def has_task(self, head: str) -> bool:
+        """Tell whether a column is said to be a task."""
+        return any(fits(pattern, head) for pattern in (*self.keep, *self.tasks))
+
+
 def read_scores(
-    files: Sequence[Path], *, lower_is_better: Sequence[str] = (), ignore: Sequence[str] = (), private: bool = False
+    files: Sequence[Path], *, lower_is_better: Sequence[str] = (), columns: Columns | None = None, private: bool = False
 ) -> ScoreTable:
     """Read one table, one export of a board, or several files of saved scores.
 
     Args:
         files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
         lower_is_better: Tasks whose scores are turned around.
-        ignore: Columns of a table that are no tasks.
+        columns: Which columns of a table name the models, are tasks, are none.
         private: Whether saved scores of a hidden set are read, whose exact figures are not for publication.
 
     Raises:
         AnalysisError: There is no such file or task, it is too large, a cell is not what its column holds, or scores
             of a hidden set are read without ``private``.
     """
+    columns = columns or Columns()
     if not files:
         raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
     for file in files:
         check_size(file)
     if len(files) > 1 or files[0].suffix.lower() == ".json":
-        if ignore:
-            raise AnalysisError(f"--ignore is for the columns of one table of scores, not for {files[0]}.")
+        for name, value in (("ignore", columns.ignore), ("models", columns.models)):
+            if value:
+                raise AnalysisError(f"--{name} is for the columns of one table of scores, not for {files[0]}.")
         table = _read_json_files(files, private=private)
     else:
-        table = table_from_rows(read_cells(files[0]), str(files[0]), ignore=ignore)
+        table = table_from_rows(read_cells(files[0]), str(files[0]), columns)
     inputs = [str(file) for file in files] + ["--private"] * private
-    for option, names in (("--lower-is-better", lower_is_better), ("--ignore", ignore)):
+    inputs += ["--models", columns.models] if columns.models else []
+    for option, names in (
+        ("--lower-is-better", lower_is_better),
+        ("--ignore", columns.ignore),
+        ("--keep", columns.keep),
+    ):
         inputs += [word for name in names for word in (option, name)]
     return replace(_negate(table, lower_is_better), inputs=tuple(inputs))
 
 
-def table_from_rows(rows: Iterable[Cells], source: str, *, ignore: Sequence[str] = ()) -> ScoreTable:
-    """The scores in a grid of cells whose first row names the columns; errors name the ``source``."""
-    heads, rows = _named_columns(iter(rows), source, ignore)
+def table_from_rows(rows: Iterable[Cells], source: str, columns: Columns | None = None) -> ScoreTable:
+    """The scores in a grid of cells whose first rows name the columns; errors name the ``source``."""
+    columns = columns or Columns()
+    heads, rows_of_heads = _named_columns(read_grid(rows, source), source, columns)
     if doubled := [head for number, head in enumerate(heads) if head in heads[:number]]:
         raise AnalysisError(f"{source}: the column {doubled[0]!r} stands there twice; give each task its own name.")
+    lines = [(place, dict(zip(heads, cells, strict=True))) for place, cells in rows_of_heads]
     if set(BOARD_COLUMNS) <= set(heads):
-        return _from_recorded(board_table_scores(_dicts(heads, rows, source)), source)
+        return _from_recorded(board_table_scores(iter(lines)), source)
     if set(LONG) <= set(heads):
         if unknown := [head for head in heads if head not in LONG + OPTIONAL_COLUMNS]:
             raise AnalysisError(
                 f"{source}: the column {unknown[0]!r} is not known; a long table has "
                 f"{', '.join(LONG + OPTIONAL_COLUMNS)}. Leave it out with {_ignored(unknown)}."
             )
-        return _from_long(_long_rows(_dicts(heads, rows, source)), source)
-    return _from_wide(heads, rows, source)
+        return _from_long(_long_rows(iter(lines)), source)
+    if tasks := open_llm_tasks(heads):
+        return _from_wide([OPEN_LLM_MODEL, *tasks], lines, source, replace(columns, models=OPEN_LLM_MODEL))
+    return _from_wide(heads, lines, source, columns)
+
+
+def parse_score(cell: Any, place: str) -> tuple[float, float]:
+    """A cell as a score and its standard error, which ``69.12 ± 1.83`` gives; NaN for what is missing."""
+    parts = WITH_ERROR.fullmatch(cell) if isinstance(cell, str) and len(cell) <= MAX_TEXT else None
+    if parts is None:
+        return parse_number(cell, place), math.nan
+    error = parse_number(parts["error"], place)
+    if error < 0:
+        raise AnalysisError(f"{place}: a standard error is not below 0.")
+    return parse_number(parts["score"], place), error
 
 
 def parse_number(cell: Any, place: str) -> float:
@@ -160,7 +209,7 @@ def parse_number(cell: Any, place: str) -> float:
     Raises:
         AnalysisError: It is a text that is no number, or infinite.
     """
-    if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+    if is_missing(cell):
         return math.nan
     try:
         value = math.inf if isinstance(cell, bool) else float(_without_percent(cell))
@@ -263,35 +312,37 @@ def _without_percent(cell: Any) -> Any:
     return cell.strip().removesuffix("%").rstrip() if isinstance(cell, str) else cell
 
 
-def _named_columns(rows: Iterator[Cells], source: str, ignore: Sequence[str]) -> tuple[list[str], Iterator[Cells]]:
-    """The names of the columns and the rows below, without ignored columns.
+def _named_columns(grid: PublishedGrid, source: str, columns: Columns) -> tuple[list[str], list[tuple[str, Cells]]]:
+    """The names of the columns and the rows below with their places, without ignored columns.
 
     The index of pandas, a first column without a name or the one that Parquet calls ``__index_level_0__``, names the
-    models. It is left out where a column ``model`` does so, or where it numbers the rows and a text follows.
+    models. It is left out where another column does so, or where it numbers the rows and a text follows.
     """
-    first = next(rows, [])
-    index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and _is_blank(first[0]) else None
+    first, rows = grid.heads, grid.rows
+    index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and is_blank(first[0]) else None
     if index is not None:
-        grid = list(rows)
-        rows = iter(grid)
         follows = 1 if index == 0 else 0
-        is_number = all(str(row[index]) == str(number) for number, row in enumerate(grid) if index < len(row))
-        is_extra = is_number and _is_text([row[follows] for row in grid if follows < len(row)])
+        is_count = all(str(row[index]) == str(number) for number, (_, row) in enumerate(rows) if index < len(row))
+        is_extra = is_count and is_text(row[follows] for _, row in rows if follows < len(row))
         first = [*first[:index], _INDEX if "model" in first or is_extra else "model", *first[index + 1 :]]
     heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(first, 1)]
-    if unknown := [name for name in ignore if name not in heads]:
-        raise AnalysisError(f"--ignore {unknown[0][:80]!r} is no column of {source}; there are {_first_ten(heads)}.")
-    dropped = {number for number, head in enumerate(heads) if head in ignore or head == _INDEX}
-    if not dropped:
-        return heads, rows
-    return (
-        [head for number, head in enumerate(heads) if number not in dropped],
-        ([cell for number, cell in enumerate(row) if number not in dropped] for row in rows),
-    )
-
-
-def _is_blank(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+    ignore = [str(plain(name)) for name in columns.ignore]
+    for option, names in (("ignore", ignore), ("models", [columns.models] if columns.models else [])):
+        if unknown := [name for name in names if name not in heads]:
+            raise AnalysisError(
+                f"--{option} {unknown[0][:80]!r} is no column of {source}; there are {_first_ten(heads)}."
+            )
+    used = [number for number, head in enumerate(heads) if head not in ignore and head != _INDEX]
+    lines = []
+    for number, cells in rows:
+        place = f"{source}, row {number}"
+        if len(cells) != len(heads):
+            raise AnalysisError(
+                f"{place}: it has {pluralize(len(cells), 'cell')}, and the first row has {len(heads)}; a missing score "
+                "is an empty cell."
+            )
+        lines.append((place, [cells[column] for column in used]))
+    return [heads[column] for column in used], lines
 
 
 def _first_ten(names: Sequence[str]) -> str:
@@ -306,55 +357,87 @@ def _ignored(columns: Sequence[str]) -> str:
 def _head(cell: Any, place: str) -> str:
     if not isinstance(cell, str) or not cell.strip():
         raise AnalysisError(f"{place}: the first row has to name every column, and here it has {str(cell)[:40]!r}.")
-    return parse_name(cell, "column", place)
+    return _parse_table_name(cell, "column", place)
 
 
-def _dicts(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, cells in enumerate(rows, start=2):
-        place = f"{source}, row {number}"
-        if len(cells) != len(heads):
-            raise AnalysisError(f"{place}: it has {pluralize(len(cells), 'cell')}, and the first row has {len(heads)}.")
-        yield place, dict(zip(heads, cells, strict=True))
+def _parse_table_name(cell: Any, what: str, place: str) -> str:
+    """A name in a table of others, which may be long: what is too long is cut."""
+    is_long = isinstance(cell, str) and MAX_NAME < len(cell) <= MAX_TEXT
+    return parse_name(f"{cell[: MAX_NAME - 1]}…" if is_long else cell, what, place)
 
 
-def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> ScoreTable:
+def _from_wide(
+    heads: Sequence[str], lines: Sequence[tuple[str, dict[str, Any]]], source: str, columns: Columns
+) -> ScoreTable:
     if not heads:
         raise AnalysisError(f"{source} is empty; a table has a row of names, and a row for every model.")
-    label = "model" if "model" in heads else heads[0]
-    tasks = [head for head in heads if head not in (label, *ABOUT_MODELS)]
-    models: list[str] = []
-    families: list[str] = []
-    scores: list[list[float]] = []
-    lines = list(_dicts(heads, rows, source))
-    if texts := [task for task in tasks if _is_text([row[task] for _, row in lines])]:
-        raise AnalysisError(
-            f"{source}: {pluralize(len(texts), 'column holds', 'columns hold')} text in place of scores: "
-            f"{_first_ten(texts)}. Leave out what is no task with {_ignored(texts)}."
-        )
-    for place, row in lines:
-        models.append(parse_name(row[label], "model", place))
-        if "family" in row:
-            families.append(parse_name(row["family"], "family", place))
-        scores.append([parse_number(row[task], f"{place}, column {task!r}") for task in tasks])
-        if len(models) > MAX_MODELS:
-            raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
-    if doubled := next((model for model, count in Counter(models).items() if count > 1), None):
-        raise AnalysisError(f"{source}: the model {doubled!r} has two rows; keep one, or give them two names.")
-    return _validate(
+    label = model_column(heads, [row for _, row in lines], columns.models)
+    candidates = [head for head in heads if head not in (label, *ABOUT_MODELS)]
+    left_out = {
+        head: kind
+        for head in candidates
+        if not columns.has_task(head) and (kind := kind_of(head, [row[head] for _, row in lines]))
+    }
+    tasks = [head for head in candidates if head not in left_out]
+    if len(lines) > MAX_MODELS:
+        raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
+    cells = np.array(
+        [[parse_score(row[task], f"{place}, column {task!r}") for task in tasks] for place, row in lines], float
+    ).reshape(len(lines), len(tasks), 2)
+    means = mean_columns(cells[:, :, 0], [decimals_of(row[task] for _, row in lines) for task in tasks])
+    left_out |= {tasks[column]: MEAN for column in means if not columns.has_task(tasks[column])}
+    scored = np.isfinite(cells[:, :, 0]).any(axis=1)  # not so: a title between rows, a model that was never run
+    lines_of_models = [line for line, has_score in zip(lines, scored, strict=True) if has_score]
+    models = [_parse_table_name(row[label], "model", place) for place, row in lines_of_models]
+    table = _validate(
         ScoreTable(
             source=source,
             models=tuple(models),
             tasks=tuple(tasks),
-            families=tuple(families) or None,
-            scores=np.array(scores, float).reshape(len(models), len(tasks)),
+            families=tuple(
+                parse_name(row["family"], "family", place) for place, row in lines_of_models if "family" in row
+            )
+            or None,
+            scores=cells[scored, :, 0],
+            errors=cells[scored, :, 1] if np.isfinite(cells[:, :, 1]).any() else None,
+            notes=_wide_notes(left_out, cells[:, :, 1], int((~scored).sum())),
         )
     )
+    table = table.select_tasks([task for task in tasks if task not in left_out])
+    return _tell_apart(table) if len(set(models)) < len(models) else table
 
 
-def _is_text(cells: Sequence[Any]) -> bool:
-    """Tell whether a column has no number at all, and some text; a single text among numbers is a slip of its own."""
-    present = [cell for cell in cells if not (_is_blank(cell) or str(cell).strip().lower() in MISSING)]
-    return len(present) > 1 and not any(_NUMBER.match(str(cell)) for cell in present)
+def _tell_apart(table: ScoreTable) -> ScoreTable:
+    """The table with one row for each name: copies of a row are left out, others of its name are numbered."""
+    rows_of: dict[str, list[int]] = {}
+    for row, name in enumerate(table.models):
+        earlier = rows_of.setdefault(name, [])
+        if not any(np.array_equal(table.scores[row], table.scores[other], equal_nan=True) for other in earlier):
+            earlier.append(row)
+    names = {
+        row: f"{name[: MAX_NAME - 6]} ({number})" if number > 1 else name
+        for name, rows in rows_of.items()
+        for number, row in enumerate(rows, 1)
+    }
+    notes = list(table.notes)
+    if copies := len(table.models) - len(names):
+        notes.append(f"Rows that repeat another with the same model and scores, left out: {copies}.")
+    if numbered := [name for row, name in names.items() if name != table.models[row]]:
+        notes.append(f"Models with two rows and other scores, numbered: {_first_ten(numbered)}.")
+    mask = np.array([row in names for row in range(len(table.models))])
+    one_each = table.select_models(mask)
+    return replace(one_each, models=tuple(names[row] for row in sorted(names)), notes=tuple(notes))
+
+
+def _wide_notes(left_out: Mapping[str, str], errors: Floats, unscored: int) -> tuple[str, ...]:
+    notes = []
+    if left_out:
+        notes.append(left_out_note(left_out))
+    if np.isfinite(errors).any():
+        notes.append("What stands after ± is taken for the standard error.")
+    if unscored:
+        notes.append(f"Rows without any score, left out: {unscored}.")
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,8 +458,9 @@ class _Score:
 
 def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
     for place, row in rows:
-        score = parse_number(row["score"], f"{place}, column 'score'")
-        error = parse_number(row.get("se"), f"{place}, column 'se'")
+        score, error = parse_score(row["score"], f"{place}, column 'score'")
+        if not is_missing(row.get("se")):
+            error = parse_number(row["se"], f"{place}, column 'se'")
         if error < 0:
             raise AnalysisError(f"{place}, column 'se': a standard error is not below 0.")
         items = parse_number(row.get("items"), f"{place}, column 'items'")
@@ -505,4 +589,15 @@ def _read_json_files(files: Sequence[Path], *, private: bool) -> ScoreTable:
         value = read_json(files[0], AnalysisError)
         if isinstance(value, dict) and value.get("schema") == BOARD_SCHEMA:
             return _from_recorded(board_scores(value, source), source)
+        if is_openvlm(value):
+            rows = (
+                _Score(
+                    place=row.place,
+                    model=parse_name(row.model, "model", row.place),
+                    task=parse_name(row.task, "task", row.place),
+                    score=parse_number(row.score, f"{row.place}, {row.task}"),
+                )
+                for row in openvlm_scores(value, source)
+            )
+            return _from_long(rows, source)
     return _from_recorded(saved_scores(files, private=private), source)

@@ -21,6 +21,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from vcrgen.analysis.options import FactorOptions, PruneOptions
 from vcrgen.analysis.pls import Mode, Scheme, Structure
+from vcrgen.analysis.published_table import fits
 from vcrgen.analysis.score_table import MAX_TASKS, ScoreTable
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.options import Options, drop_none, read_yaml, validate_options
@@ -80,7 +81,7 @@ class FactorSpec(Options):
         return value
 
     @model_validator(mode="after")
-    def _layout_fits(self) -> Self:
+    def _layoutfits(self) -> Self:
         if self.anchor is None and self.layout in ("anchor", "two-stage"):
             raise ValueError(f"the layout {self.layout!r} needs an anchor: a task with an outside score of the models")
         if self.anchor is None and len(self.abilities) == 1:
@@ -92,6 +93,12 @@ class FactorSpec(Options):
         if self.anchor is not None and self.anchor in self.abilities:
             raise ValueError(f"{self.anchor!r} is the anchor and an ability; rename the ability")
         return self
+
+    @property
+    def task_names(self) -> list[str]:
+        """The tasks as the specification names them, and the anchor."""
+        names = [name for tasks in self.abilities.values() for name in tasks]
+        return names if self.anchor is None else [*names, self.anchor]
 
     def as_yaml(self) -> str:
         """The specification as a file that reads back as the same."""
@@ -175,7 +182,7 @@ def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
     for ability, patterns in spec.abilities.items():
         members: dict[str, None] = {}
         for pattern in patterns:
-            fitting = [task for task in tasks if _fits(pattern, task) and task != spec.anchor]
+            fitting = [task for task in tasks if fits(pattern, task) and task != spec.anchor]
             if pattern == spec.anchor:
                 raise AnalysisError(
                     f"The anchor {pattern!r} stands under the ability {ability!r} as well; take it out."
@@ -205,21 +212,6 @@ def _bound(spec: FactorSpec, abilities: dict[str, tuple[str, ...]]) -> BoundSpec
         (*blocks, (start,)), (*(() for _ in blocks), numbers), (spec.mode,) * len(blocks) + ("A",), len(blocks)
     )
     return BoundSpec(spec, (*tasks, spec.anchor), (*abilities, spec.anchor), structure)
-
-
-def _fits(pattern: str, task: str) -> bool:
-    """Match the name of a task with a pattern, in which ``*`` stands for any characters, or none."""
-    first, *others = pattern.split("*")
-    if not others:
-        return task == pattern
-    if not task.startswith(first) or len(task) < len(first) + len(others[-1]) or not task.endswith(others[-1]):
-        return False
-    start, end = len(first), len(task) - len(others[-1])
-    for part in others[:-1]:  # the leftmost occurrence of each leaves most for the others
-        if (position := task.find(part, start, end)) < 0:
-            return False
-        start = position + len(part)
-    return True
 
 
 def _nearest(name: str, tasks: Sequence[str]) -> str:

@@ -204,7 +204,8 @@ def assemble_benchmark(
     elif pool is None:
         raise AnalysisError("Name the tasks with their abilities and items in a CSV: --pool pool.csv.")
     else:
-        table, tasks = _read_table(scores, settings), read_pool(pool)
+        tasks = read_pool(pool)
+        table = _read_table(scores, settings, tasks.spec(settings.anchor).task_names)
     anchor = settings.anchor or (table.tasks[-1] if example else None)
     spec = apply_options(tasks.spec(anchor), settings)
     line = _settings_line("assemble", settings)
@@ -280,7 +281,7 @@ def benchmarks_side_by_side(
 
 def _read_benchmarks(files: Sequence[Path], specs: Sequence[Path], *, private: bool) -> list[Benchmark]:
     from vcrgen.analysis.benchmarks import Benchmark
-    from vcrgen.analysis.score_table import read_scores
+    from vcrgen.analysis.score_table import Columns, read_scores
     from vcrgen.analysis.spec import read_spec
 
     if specs and len(specs) != len(files):
@@ -289,7 +290,10 @@ def _read_benchmarks(files: Sequence[Path], specs: Sequence[Path], *, private: b
             "for each table, in their order, or none."
         )
     abilities = [read_spec(file) for file in specs] if specs else [None] * len(files)
-    return [Benchmark(read_scores([file], private=private), of) for file, of in zip(files, abilities, strict=True)]
+    return [
+        Benchmark(read_scores([file], columns=Columns(tasks=of.task_names if of else ()), private=private), of)
+        for file, of in zip(files, abilities, strict=True)
+    ]
 
 
 @analyze.command(
@@ -339,18 +343,18 @@ def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]
         return None
     if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    for option in ("lower_is_better", "ignore"):
+    for option in ("lower_is_better", "ignore", "models", "keep"):
         if getattr(settings, option):
             raise AnalysisError(f"--{option.replace('_', '-')} is for files; an example is as it is.")
     return get_example(settings.example, command)
 
 
-def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions) -> ScoreTable:
-    from vcrgen.analysis.score_table import read_scores
+def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions, tasks: Sequence[str] = ()) -> ScoreTable:
+    """Read the scores; what a specification names are tasks, whatever their columns look like."""
+    from vcrgen.analysis.score_table import Columns, read_scores
 
-    return read_scores(
-        files or [], lower_is_better=settings.lower_is_better, ignore=settings.ignore, private=settings.private
-    )
+    columns = Columns(models=settings.models, ignore=settings.ignore, keep=settings.keep, tasks=tasks)
+    return read_scores(files or [], lower_is_better=settings.lower_is_better, columns=columns, private=settings.private)
 
 
 def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:
@@ -367,11 +371,11 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
             about=example.about,
             more=published_sections(example, command),
         )
-    table = _read_table(files, settings)
     if spec is None:
+        _read_table(files, settings)  # what is wrong with it is said first
         raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
     model = apply_options(read_spec(spec, anchor=settings.anchor), settings)
-    return _Inputs(scores=with_votes(table, model.anchor), spec=model)
+    return _Inputs(scores=with_votes(_read_table(files, settings, model.task_names), model.anchor), spec=model)
 
 
 def _settings_line(command: str, settings: AnalysisOptions) -> str:
