@@ -324,6 +324,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "models",
+        "patience does not count the silence before a call is ended",
+        "self.patience.begin(self._silent_since)",
+        "self.patience.begin()",
+        "tests/models/test_endpoint.py",
+    ),
+    M(
+        "models",
         "a server's Retry-After is not kept",
         "pause = max(backoff, error.wait or 0.0)",
         "pause = backoff",

@@ -271,6 +271,21 @@ def test_patience_ends(serve: Any, faults: Any, away: bool) -> None:
                 server.__exit__()
 
 
+def test_patience_ends_with_a_server_that_is_silent(serve: Any, faults: Any) -> None:
+    """Long before a reply is taken to be lost; a reply that is slow is waited for while others come."""
+    server = serve(lambda call: faults.Answer() if call.number < 5 else faults.Answer(fault="hang"))
+    model = model_of(server, concurrency=4, timeout=600, patience=1)
+    kept: list[int] = []
+    silent = r"gave no reply for 1 s, as long as --patience allows; the last time: no whole reply within [12] s\."
+    with pytest.raises(OutOfPatience, match=silent):
+        for _ in model.answers(questions(100), lambda what, reply: kept.append(what)):
+            pass
+    assert len(kept) == 5 and len(server.calls) == 9  # the four that were silent are not asked again
+    server = serve(lambda call: faults.Answer(delay=2.0 if b'question 1"' in call.data else 0.3))
+    outcomes = dict(model_of(server, concurrency=2, patience=1).answers(questions(9), lambda what, reply: None))
+    assert all(isinstance(outcome, Reply) for outcome in outcomes.values()) and len(server.calls) == 9
+
+
 def test_a_server_that_asks_to_wait_longer_than_the_user_would_is_not_waited_for(serve: Any, faults: Any) -> None:
     """It may be said of one request only, so the others are asked."""
     busy = faults.Answer(status=429, body=b'{"error": "later"}', headers={"x-ratelimit-reset-requests": "1h"})

@@ -18,6 +18,7 @@ from vcrgen.core.extras import needs_extra
 from vcrgen.core.files import output_errors, write_text
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.report.escape import escape_terminal
 from vcrgen.web.options import ServiceOptions
@@ -102,7 +103,8 @@ def init(
     protocol: Annotated[
         str | None,
         typer.Option(
-            help="Protocol of a set of captions: vcrgen, paper, vlmevalkit or lmms-eval.", show_default="vcrgen"
+            help=f"Protocol of a set of captions: one of {', '.join(VCR_TASK.protocols)}.",
+            show_default=VCR_TASK.protocols[0],
         ),
     ] = None,
     unsafe: Annotated[

@@ -70,6 +70,8 @@ class Connection:
         self._rate = RateLimiter(waits, rpm=limits.rpm, tpm=limits.tpm)
         self._waits = waits
         self._responses = 0  # of the server, but for those that stand for an outage
+        self._deadlines: set[asyncio.Timeout] = set()  # of the calls that wait for a response
+        self._silent_since = 0.0  # the last reply, or the first call since there were none
         self._address, self._limits = address, limits
         self._redact = key.redact if key else lambda text: text
         self._headers = httpx2.Headers(_headers(address, key))
@@ -101,6 +103,29 @@ class Connection:
         finally:
             self._idle.append(transport)
 
+    @contextmanager
+    def _waits_for_response(self, deadline: asyncio.Timeout) -> Iterator[None]:
+        self._deadlines.add(deadline)
+        try:
+            yield
+        finally:
+            self._deadlines.remove(deadline)
+
+    async def watch(self) -> None:
+        """End the calls of a server that is silent for as long as the patience; runs until it is cancelled."""
+        clock = asyncio.get_running_loop().time
+        while self.patience.seconds:
+            left = self.patience.seconds
+            if self._deadlines:
+                left += self._silent_since - clock()
+            if left > 0:
+                await asyncio.sleep(left)
+                continue
+            self.patience.begin(self._silent_since)
+            for deadline in (deadline for deadline in self._deadlines if not deadline.expired()):
+                deadline.reschedule(clock())
+            await asyncio.sleep(1.0)  # in which they end
+
     async def call(self, body: bytes, *, picture: bool) -> tuple[Reply, bytes]:
         """Send the bytes of a request once, when its turn has come; return the reply and its bytes.
 
@@ -112,6 +137,8 @@ class Connection:
             CallError: There is no reply.
         """
         sent = await self._rate.wait()
+        if not self._deadlines:
+            self._silent_since = sent
         responses = self._responses
         try:
             with self._waits.under_way():
@@ -124,6 +151,7 @@ class Connection:
                 self._rate.record_refusal(sent)
             raise
         self.patience.end()
+        self._silent_since = asyncio.get_running_loop().time()
         self._waits.note_reply()
         self._rate.record_reply(reply.usage.get("input", 0) + reply.usage.get("output", 0))
         if seconds := used_up(headers, self._rate.tokens, time.time()):
@@ -137,8 +165,8 @@ class Connection:
         protocol: Any = image_generation if picture else chat
         began = time.perf_counter()
         try:
-            async with asyncio.timeout(self._limits.timeout):
-                with self._transport() as transport:
+            async with asyncio.timeout(self._limits.timeout) as deadline:
+                with self._waits_for_response(deadline), self._transport() as transport:
                     sent = httpx2.Request(
                         "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
                     )
@@ -147,7 +175,8 @@ class Connection:
         except httpx2.ConnectTimeout as error:
             raise _not_connected(error, self._address.option) from None
         except (TimeoutError, httpx2.TimeoutException):
-            raise CallError("timeout", f"no whole reply within {self._limits.timeout:g} s") from None
+            waited = min(self._limits.timeout, max(round(time.perf_counter() - began), 1))
+            raise CallError("timeout", f"no whole reply within {waited:g} s") from None
         except httpx2.ConnectError as error:
             raise _not_connected(error, self._address.option) from None
         except httpx2.ProxyError as error:

@@ -109,11 +109,12 @@ class EndpointModel:
         """
         waits = Waits(listener)
         calls = _Calls(self._address, self._key, self.name, self._limits, proven, waits)
-        saying = asyncio.create_task(waits.keep_saying())
+        watches = [asyncio.create_task(watch) for watch in (waits.keep_saying(), calls.watch())]
         try:
             yield calls.answer
         finally:
-            saying.cancel()
+            for watch in watches:
+                watch.cancel()
             await calls.close()
 
 
@@ -156,9 +157,11 @@ class _Tries:
             return None
         self._jitter = self._jitter or rng_for(0, "retry", self._request.id)
         backoff = min(_FIRST_PAUSE * 2.0 ** min(number - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * self._jitter.random())
+        if left := self._patience.left:  # the last try is when it ends, not before
+            backoff = min(backoff, left)
         pause = max(backoff, error.wait or 0.0)
         expected = error.busy or error.in_outage
-        if (expected or error.wait is not None) and pause > self._patience.left:
+        if (expected or error.wait is not None) and pause > left:
             return None
         return Wait(_why(error), asyncio.get_running_loop().time() + pause, tries, soon=expected)
 
@@ -195,6 +198,9 @@ class _Calls:
 
     async def close(self) -> None:
         await self._connection.close()
+
+    async def watch(self) -> None:
+        await self._connection.watch()
 
     async def answer(self, request: Request) -> Reply:
         """Ask for a reply, and for the log-probabilities of its candidates.

@@ -102,10 +102,10 @@ class Patience:
         self.seconds = seconds
         self._since: float | None = None
 
-    def begin(self) -> None:
-        """Begin to wait, unless that began before."""
+    def begin(self, since: float | None = None) -> None:
+        """Begin to wait, unless that began before; ``since`` is a time of the event loop, now if it is not given."""
         if self._since is None:
-            self._since = asyncio.get_running_loop().time()
+            self._since = asyncio.get_running_loop().time() if since is None else since
 
     def end(self) -> None:
         """Record a reply."""
