@@ -196,7 +196,7 @@ def wiki_dir() -> Path:
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A headless Chromium of the system, driven by selenium; nothing is downloaded."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason='needs pip install "vcrgen[dev]"')
+    webdriver = pytest.importorskip("selenium.webdriver", reason='needs pip install ".[dev]"')
     chrome = pytest.importorskip("selenium.webdriver.chrome.service")
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver_path = shutil.which("chromedriver")
@@ -266,7 +266,7 @@ def own_port() -> Iterator[int]:
 @pytest.fixture(scope="session")
 def store_server() -> Iterator[Store]:
     """An S3 server of our own on a free port."""
-    moto = pytest.importorskip("moto.server", reason='needs pip install "vcrgen[dev]"')
+    moto = pytest.importorskip("moto.server", reason='needs pip install ".[dev]"')
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     yield Store(server.get_host_and_port()[1])
@@ -320,7 +320,7 @@ def serve(faults: Any) -> Iterator[Callable[..., Any]]:
 def tinyvlm() -> Any:
     """The module that makes small vision-language models; needs torch and transformers."""
     for package in ("torch", "transformers"):
-        pytest.importorskip(package, reason='needs pip install "vcrgen[transformers]"')
+        pytest.importorskip(package, reason='needs pip install ".[transformers]"')
     specification = importlib.util.spec_from_file_location("tinyvlm", Path(__file__).with_name("tinyvlm.py"))
     assert specification and specification.loader
     module = sys.modules["tinyvlm"] = importlib.util.module_from_spec(specification)

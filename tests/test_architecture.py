@@ -203,16 +203,24 @@ def test_every_package_that_is_imported_is_declared() -> None:
 
 def test_every_extra_is_one_of_the_table() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = {
-        extra: {re.split(r"[^A-Za-z0-9_-]", text)[0] for text in texts} - {"vcrgen"}
-        for extra, texts in project["optional-dependencies"].items()
-        if extra != "dev"
+    extras = project["optional-dependencies"]
+
+    def requirements(extra: str) -> set[str]:
+        texts = {text.split(";")[0] for text in extras[extra]}
+        ours = {text for text in texts if text.startswith("vcrgen[")}
+        return (texts - ours).union(*(requirements(text[len("vcrgen[") : -1]) for text in ours))
+
+    assert {extra: requirements(extra) for extra in extras if extra != "dev"} == {
+        extra: set(packages) for extra, packages in EXTRAS.items()
     }
-    assert declared == {name: set(packages) for name, packages in EXTRAS.items()}
-    named = {
-        name for file in PACKAGE.rglob("*.py") for name in re.findall(r"vcrgen\\?\[(\w+)\\?\]", file.read_text("utf-8"))
-    }
-    assert named <= {*EXTRAS, "NAME"}
+
+
+def test_nobody_is_told_to_install_a_package_that_is_not_ours() -> None:
+    """The project is not on the package index, where anybody could take its name."""
+    told = re.compile(r"pip install [^\n&|;`]*\bvcrgen\b")
+    folders = (PACKAGE, ROOT / "docs", ROOT / "tests")
+    files = [file for folder in folders for file in folder.rglob("*.*") if file.suffix in (".py", ".md")]
+    assert [file for file in [*files, ROOT / "README.md"] if told.search(file.read_text("utf-8"))] == []
 
 
 def test_a_stage_does_not_import_the_next_one() -> None:

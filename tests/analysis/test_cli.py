@@ -137,7 +137,7 @@ def test_what_is_wrong_is_one_sentence(gold_files: Run, command: str, sentence: 
 def test_without_the_extra_there_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyze, "find_spec", lambda name: None)
     code, _, errors = run("analyze", "map", "--example", "gold")
-    assert code == 2 and 'pip install "vcrgen[analysis]"' in errors
+    assert code == 2 and 'pip install "scipy>=1.11"' in errors
 
 
 def test_the_published_table_of_vcr(run: Run) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.pages import Page, Run, succeed
 from vcrgen.builder.stream import VCRStream
+from vcrgen.core.extras import install_command
 from vcrgen.data.pictures import PictureSelection, open_pictures
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
@@ -128,6 +129,6 @@ def test_without_the_extra_one_sentence_names_it(
     monkeypatch.setitem(sys.modules, package, None)
     code, _, err = run("build", "samples:2", "--lang", lang, "--out", "none")
     assert code == 2 and "Traceback" not in err
-    assert f'needs {package}, which is not installed: pip install "vcrgen[{extra}]".' in " ".join(err.split())
+    assert f"needs {package}, which is not installed: {install_command(extra)}." in " ".join(err.split())
     assert not Path("none").exists()
     assert run("build", "samples:2", "--out", "en")[0] == 0  # no other language needs it

@@ -81,7 +81,7 @@ def test_pictures_are_enlarged_as_far_as_the_engine_can_hold(size: tuple[int, in
 
 def test_the_extra_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
-    with pytest.raises(PipelineError, match=r'not installed: pip install "vcrgen\[ocr\]"'):
+    with pytest.raises(PipelineError, match=r'not installed: pip install "rapidocr-onnxruntime>='):
         OcrModel()
 
 
@@ -113,7 +113,7 @@ def sample_strip(lang: str) -> bytes:
 @pytest.fixture(scope="module")
 def model() -> OcrModel:
     for name in ("onnxruntime", "cv2", "rapidocr_onnxruntime"):
-        pytest.importorskip(name, reason='needs the OCR engine (pip install "vcrgen[ocr]")', exc_type=ImportError)
+        pytest.importorskip(name, reason='needs the OCR engine (pip install ".[ocr]")', exc_type=ImportError)
     return OcrModel()
 
 

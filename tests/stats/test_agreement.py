@@ -16,7 +16,7 @@ def edit(a: str, b: str) -> float:
 
 def test_alpha_is_that_of_another_program_on_a_thousand_matrices_with_gaps() -> None:
     """krippendorff is GPL-3: an oracle here, and nowhere in the package."""
-    krippendorff = pytest.importorskip("krippendorff", reason='needs pip install "vcrgen[dev]"')
+    krippendorff = pytest.importorskip("krippendorff", reason='needs pip install ".[dev]"')
     np = pytest.importorskip("numpy")
     distances = np.array([[edit(a, b) for b in WORDS] for a in WORDS])
     rng = random.Random(5)

@@ -73,7 +73,7 @@ def ocr(
 ) -> None:
     r"""Read the images with OCR and write what was read as outputs to score.
 
-    Needs the extra `ocr`: pip install "vcrgen\[ocr]". Run the same command again to resume.
+    Needs rapidocr-onnxruntime. Run the same command again to resume.
     """
     from vcrgen.data.pictures import PictureSelection, open_pictures
     from vcrgen.data.reader import open_dataset

@@ -59,8 +59,8 @@ def predict(
 ) -> None:
     r"""Send the images to a model, and write its answers as outputs to score.
 
-    Needs the extra `predict` for a model behind a server, pip install "vcrgen\[predict]", or `transformers` for one in
-    this process. Every reply is kept when it arrives: run the same command again to resume.
+    Needs httpx2 for a model behind a server, or torch, transformers and peft for one in this process.
+    Every reply is kept when it arrives: run the same command again to resume.
     Exit code 3: some images have no reply; the same command asks for them again.
     """
     from vcrgen.data.tasks.opening import open_task_dataset

@@ -28,8 +28,8 @@ Figure = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write the charts of the page: NAME.svg, .png or .pdf, further ones as NAME-2.svg. PNG and PDF need the "
-        r'extra `figures`: pip install "vcrgen\[figures]".',
+        help="Write the charts of the page: NAME.svg, .png or .pdf, further ones as NAME-2.svg. PNG and PDF need "
+        "vl-convert-python.",
     ),
 ]
 

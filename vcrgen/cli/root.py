@@ -72,8 +72,8 @@ COMMANDS = {
         ("profile",),
     ),
     "analyze": CommandRow(
-        "Analyze a benchmark by the scores of models: redundant and weak tasks, with confidence intervals. Needs the "
-        r'extra `analysis`: pip install "vcrgen\[analysis]".',
+        "Analyze a benchmark by the scores of models: redundant and weak tasks, with confidence intervals. Needs "
+        "scipy.",
         ("analyze",),
     ),
     "leaderboard": CommandRow(

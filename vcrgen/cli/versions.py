@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
 from vcrgen.builder.shards import SIGNED_PACKAGES, environment
-from vcrgen.core.extras import EXTRAS
+from vcrgen.core.extras import EXTRAS, extra_packages
 
 
 def version_lines() -> Iterator[str]:
@@ -21,8 +21,8 @@ def version_lines() -> Iterator[str]:
     yield f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}"
     for entry in sorted(entry_points(group="spacy_models"), key=lambda entry: entry.name):
         yield _installed(entry.name)
-    for extra, packages in EXTRAS.items():
-        yield f"extra {extra}: {', '.join(map(_installed, packages))}"
+    for extra in EXTRAS:
+        yield f"extra {extra}: {', '.join(map(_installed, extra_packages(extra)))}"
 
 
 def _installed(package: str) -> str:

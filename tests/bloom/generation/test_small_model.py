@@ -35,7 +35,7 @@ CATEGORIES = (
 
 def need_torch() -> None:
     for package in ("torch", "transformers"):
-        pytest.importorskip(package, reason='needs pip install "vcrgen[transformers]"')
+        pytest.importorskip(package, reason='needs pip install ".[transformers]"')
 
 
 def test_the_language_of_scenes_is_read_as_it_is_written() -> None:

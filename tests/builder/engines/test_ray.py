@@ -32,7 +32,7 @@ START_SECONDS = 180.0  # for machines: Ray's own 30 are few where others use the
 @pytest.fixture(scope="module")
 def cluster(store_server: Any) -> Iterator[Any]:
     """A head that runs no tasks, and two machines of one processor; they know where the object store is."""
-    pytest.importorskip("ray", reason="needs vcrgen[ray]")
+    pytest.importorskip("ray", reason="needs pip install '.[ray]'")
     from ray.cluster_utils import Cluster
 
     head = {"wait": False, "num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}

@@ -20,7 +20,7 @@ from vcrgen.builder.run import WORK, build
 from vcrgen.core.errors import WorkerError
 from vcrgen.core.progress import ProgressListener
 
-pytest.importorskip("ray", reason="needs vcrgen[ray]")
+pytest.importorskip("ray", reason="needs pip install '.[ray]'")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.extras,

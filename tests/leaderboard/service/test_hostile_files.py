@@ -27,7 +27,7 @@ def zip_bomb() -> bytes:
 
 def workbook() -> bytes:
     out = io.BytesIO()
-    openpyxl = pytest.importorskip("openpyxl", reason='needs pip install "vcrgen[dev]"')
+    openpyxl = pytest.importorskip("openpyxl", reason='needs pip install ".[dev]"')
     book = openpyxl.Workbook()
     book.active.append(["index", "prediction"])
     book.save(out)

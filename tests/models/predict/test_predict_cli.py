@@ -200,7 +200,7 @@ def test_what_has_to_be_given(run: Run, dataset: Path) -> None:
 def test_the_extra_is_not_installed(predict: Run, dataset: Path, serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     code, _, err = predict(dataset, serve())
-    assert code == 2 and 'pip install "vcrgen[predict]"' in err and err.count("\n") == 1
+    assert code == 2 and 'pip install "httpx2>=' in err and err.count("\n") == 1
 
 
 @pytest.mark.process

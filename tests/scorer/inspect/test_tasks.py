@@ -23,7 +23,7 @@ from vcrgen.hidden.run import make_hidden
 from vcrgen.scorer import load_answers, score
 from vcrgen.scorer.predictions import open_predictions
 
-inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect AI is not installed: pip install 'vcrgen[inspect]'")
+inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect AI is not installed: pip install '.[inspect]'")
 
 from inspect_ai.log import EvalLog  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402

@@ -44,7 +44,7 @@ def open_url(url: str, source: str) -> Engine:
         if backend != "postgresql":
             raise DatabaseError(f"The database is SQLite or PostgreSQL, not {backend[:40]!r} (see {source}).")
         if address.drivername == backend:
-            address = address.set(drivername="postgresql+psycopg")  # the driver that vcrgen[postgres] installs
+            address = address.set(drivername="postgresql+psycopg")  # the driver that the extra postgres installs
         return create_engine(address, pool_pre_ping=True, hide_parameters=True)
     except (ArgumentError, NoSuchModuleError, ValueError):  # ValueError: a port that is no number
         raise DatabaseError(
