@@ -1954,6 +1954,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Analyses.
     M(
         "analysis",
+        "trends by size itself in place of its logarithm",
+        "math.log2(size) for size, _ in group",
+        "size for size, _ in group",
+        "tests/analysis/profile/test_size_trends.py",
+    ),
+    M(
+        "analysis",
         "an assembled set has the items of all tasks of the pool",
         "    for name in result.evaluation.pruning.kept:\n        task = result.pool",
         "    for name in result.pool.tasks:\n        task = result.pool",

@@ -17,6 +17,7 @@ resamples (`vcrgen.stats.bootstrap`). Their standard deviation alone would give 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
@@ -88,6 +89,15 @@ def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
     low = math.hypot(a.value - a.low, b.high - b.value)
     high = math.hypot(a.high - a.value, b.value - b.low)
     return value - low, value + high
+
+
+def combination_interval(coefficients: Floats, estimates: Sequence[Bounded]) -> tuple[float, float]:
+    """The ends of the interval of a weighted sum of values of different data; as `difference_interval`."""
+    values, low, high = np.array([(estimate.value, estimate.low, estimate.high) for estimate in estimates]).T
+    total = float(coefficients @ values)
+    down = np.where(coefficients > 0, values - low, high - values)
+    up = np.where(coefficients > 0, high - values, values - low)
+    return total - float(np.linalg.norm(coefficients * down)), total + float(np.linalg.norm(coefficients * up))
 
 
 def difference_p(value: float, low: float, high: float) -> float:

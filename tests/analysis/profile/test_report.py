@@ -36,12 +36,14 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
         "Languages side by side",
         "RAE against LBS",
         "Gaps",
+        "Gaps by level",
+        "Trends by size",
         "Categories",
         "Categories on which models differ",
         "Categories on which languages differ",
     ]
     assert document.lead.startswith("6 models, 2 languages, 7,747 items on 106 categories of 6 levels.")
-    levels, bars, categories = document.sections[1], document.sections[2], document.sections[6]
+    levels, bars, categories = document.sections[1], document.sections[2], document.sections[8]
     assert (len(levels.panels), len(bars.panels)) == (6, 4)
     assert [len(table.rows) for table in (*levels.tables, *bars.details)] == [22, 22 * 6]
     assert [len(table.rows) for table in categories.details] == [106, 106]

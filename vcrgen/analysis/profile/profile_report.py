@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from vcrgen.analysis.profile.profiles import (
     ShareEstimate,
     gap,
 )
+from vcrgen.analysis.profile.size_trends import GAP, SizeTrend, level_gaps, size_trends
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.tasks.wording import LBS_WINDOW
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
@@ -57,6 +59,8 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         _languages(data),
         _methods(data),
         _gaps(data),
+        _level_gaps(data),
+        _trends(data),
         _categories(data),
         _differences(data, "model", "Categories on which models differ"),
         _differences(data, "lang", "Categories on which languages differ"),
@@ -322,6 +326,102 @@ def _gaps(data: Profiles) -> Section | None:
     return Section(title="Gaps", text=text, panels=panels, tables=[table])
 
 
+def _level_gaps(data: Profiles) -> Section | None:
+    """Gaps between languages, and RAE minus LBS, level by level."""
+    tables, details = [], []
+    profiles = _image_profiles(data)
+    for title, axis in (("Languages", "lang"), ("RAE and LBS", "metric")):
+        pairs = pairs_by(profiles, axis)
+        gaps = [(_gap_labels(first, second), level_gaps((first, second))) for first, second in pairs]
+        values = [(labels, {each.level: each.value for each in own}) for labels, own in gaps]
+        if not values:
+            continue
+        tables.append(level_gap_table(f"{title}: gaps by level, in points", data.levels, values))
+        rows: list[Sequence[TableCell]] = [
+            (
+                *labels,
+                each.level.capitalize(),
+                Percent(each.value, 1, sign=True),
+                Interval(each.low, each.high, 1, sign=True),
+            )
+            for labels, own in gaps
+            for each in own
+        ]
+        heads = ("Model", "Language", "Method", "Level", "Gap", "95 % interval")
+        details.append(Table(title=f"{title}: gaps by level with their intervals", heads=heads, labels=4, rows=rows))
+    if not tables:
+        return None
+    return Section(title="Gaps by level", text=TEXTS.paragraphs("level_gaps"), tables=tables, details=details)
+
+
+def _gap_labels(first: ModelProfile, second: ModelProfile) -> tuple[str, ...]:
+    pairs = zip(_labels(first), _labels(second), strict=True)
+    return tuple(a if a == b else f"{a} {MINUS} {b}" for a, b in pairs)
+
+
+def level_gap_table(
+    title: str, levels: Sequence[str], gaps: Sequence[tuple[Sequence[str], Mapping[str, float]]]
+) -> Table:
+    """Gaps of models by level, and below those of several models their mean.
+
+    Args:
+        title: Of the table.
+        levels: In the order of the columns.
+        gaps: Model, language and method, and the gap of each level.
+    """
+    rows: list[Sequence[TableCell]] = []
+    kinds: dict[tuple[str, ...], list[Mapping[str, float]]] = {}
+    for labels, values in gaps:
+        rows.append((*labels, *(Percent(values.get(level), 1, sign=True) for level in levels)))
+        kinds.setdefault(tuple(labels[1:]), []).append(values)
+    for kind, own in kinds.items():
+        if len(own) > 1:
+            present = [[values[level] for values in own if level in values] for level in levels]
+            means = [Percent(fmean(shares) if shares else None, 1, sign=True) for shares in present]
+            rows.append((f"mean of {len(own)} models", *kind, *means))
+    heads = ("Model", "Language", "Method", *(level.capitalize() for level in levels))
+    return Table(title=title, heads=heads, labels=3, rows=rows)
+
+
+def _trends(data: Profiles) -> Section | None:
+    """Slopes by size within families of models."""
+    profiles = _image_profiles(data)
+    trends = size_trends(profiles)
+    if not trends:
+        return None
+    heads = ("Family", "Billions of parameters", "Language", "Method", "By doubling", "95 % interval")
+    by_level: list[Sequence[TableCell]] = [
+        (*_trend_labels(trend), trend.level.capitalize(), *_slope(trend))
+        for trend in size_trends(profiles, by_level=True)
+    ]
+    return Section(
+        title="Trends by size",
+        text=TEXTS.paragraphs("trends"),
+        tables=[
+            Table(
+                title="Change of the accuracy when the size doubles, in points",
+                heads=heads,
+                labels=4,
+                rows=[(*_trend_labels(trend), *_slope(trend)) for trend in trends],
+            )
+        ],
+        details=[
+            Table(
+                title="The same by level, in points", heads=(*heads[:4], "Level", *heads[4:]), labels=5, rows=by_level
+            )
+        ],
+    )
+
+
+def _trend_labels(trend: SizeTrend) -> tuple[str, str, str, str]:
+    method = f"RAE {MINUS} LBS" if trend.metric == GAP else METHODS[trend.metric]
+    return trend.family, ", ".join(f"{size:g}" for size in trend.sizes), trend.lang, method
+
+
+def _slope(trend: SizeTrend) -> tuple[TableCell, TableCell]:
+    return Percent(trend.slope, 1, sign=True), Interval(trend.low, trend.high, 1, sign=True)
+
+
 def _gap_bars(title: str, gaps: Sequence[ProfileGap], axis: str) -> ChartRows:
     widest = reach(end for difference in gaps for end in (difference.low, difference.high))
     groups: dict[str, list[tuple[str, Markup, str]]] = {}
@@ -342,11 +442,11 @@ def _gap_name(difference: ProfileGap, axis: str) -> str:
 
 
 def _gap_row(difference: ProfileGap) -> Sequence[TableCell]:
-    first, second = ((*_labels(profile), profile.view) for profile in (difference.first, difference.second))
-    labels = (a if a == b else f"{a} {MINUS} {b}" for a, b in zip(first, second, strict=True))
+    first, second = difference.first, difference.second
+    view = first.view if first.view == second.view else f"{first.view} {MINUS} {second.view}"
     value = Percent(difference.value, 1, sign=True)
     interval = Interval(difference.low, difference.high, 1, sign=True)
-    return (*labels, value, interval, "pictures" if difference.paired else "none")
+    return (*_gap_labels(first, second), view, value, interval, "pictures" if difference.paired else "none")
 
 
 def _categories(data: Profiles) -> Section | None:
