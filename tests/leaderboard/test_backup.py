@@ -7,6 +7,7 @@ import json
 import shutil
 import stat
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,18 @@ def test_only_its_owner_can_read_a_backup_and_what_is_made_of_it(made: Path, tmp
     restored = restore(made, tmp_path / "new", database="", data=[])
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (made, restored.folder, restored.folder / "board.yaml")]
     assert modes == [0o600, 0o700, 0o600]
+
+
+def test_members_are_looked_at_one_at_a_time(tmp_path: Path) -> None:
+    """The headers of half a million files of nothing pack to 4 MB."""
+    members = [(member("backup.json"), json.dumps({"format": backups.FORMAT}).encode())]
+    write_members(tmp_path / "many.tar.gz", [*members, *((member(f"files/{name:064x}"), b"") for name in range(5000))])
+    with tarfile.open(tmp_path / "many.tar.gz") as archive:
+        tracemalloc.start()
+        backups._check_members(archive, tmp_path / "many.tar.gz")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 3 << 19
 
 
 def test_a_full_disk_is_no_fault_of_a_backup(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

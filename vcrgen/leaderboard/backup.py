@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -156,12 +155,19 @@ def _check_members(archive: tarfile.TarFile, source: Path) -> None:
     """
     tables = {table.name for table in metadata.sorted_tables}
     _read_head(archive, source)
-    for member in islice(archive, 1, None):  # behind the head
+    for member in _members(archive):
         name = _MEMBER.fullmatch(member.name)
         if name is None or not member.isreg() or member.issparse() or (name[2] and name[2] not in tables):
             raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
         if name[1] and member.size > MAX_FILE:
             raise LeaderboardError(f"{source} holds a file of {member.size >> 20} MiB, more than any board takes.")
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """The members behind the head. `tarfile` would keep all of them in memory, of which there may be any number."""
+    while (member := archive.next()) is not None:
+        archive.members.clear()  # type: ignore[attr-defined]
+        yield member
 
 
 def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str, moved: Mapping[str, Path]) -> Board:
@@ -189,7 +195,7 @@ def _load(
         if head.get("schema") != SCHEMA_VERSION:
             raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one.")
         check_database(connection)
-        for member in islice(archive, 1, None):  # behind the head
+        for member in _members(archive):
             name, content = _MEMBER.fullmatch(member.name), archive.extractfile(member)
             assert name is not None and content is not None  # as was checked
             if name[2]:

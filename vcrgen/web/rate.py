@@ -51,6 +51,8 @@ def client_network(address: str) -> str:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if parsed.version == 4 or parsed.ipv4_mapped:
+    if parsed.version == 4:
         return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
     return str(ipaddress.ip_address(int(parsed) >> 64 << 64))
