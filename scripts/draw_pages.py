@@ -1,6 +1,6 @@
 """Draw the pictures at the head of pages of docs/: parts of pages that vcrgen writes, as a browser shows them.
 
-    python scripts/draw_pages.py                # docs/bloom.png, docs/profile.png, docs/stream.png
+    python scripts/draw_pages.py                # docs/view.png, docs/bloom.png, docs/profile.png, docs/stream.png
 
 Needs chromium on the path.
 """
@@ -22,6 +22,12 @@ def main() -> None:
     """Draw all of them."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        words = ["--mode", "bits=4", "--cover", "bars", "--font-size", 24, "--width", 480]
+        vcrgen("build", "samples:24", *words, "--out", folder / "bars")
+        vcrgen("baseline", "template", folder / "bars", "--out", folder / "template.jsonl")
+        failures = ["--filter", "outcome=wrong", "--out", folder / "view"]
+        vcrgen("view", folder / "bars", folder / "template.jsonl", *failures)
+        draw(folder / "view" / "index.html", "view", (0, 262, WIDTH, 976))
         vcrgen("bloom", "build", "--out", folder / "items")
         vcrgen("view", folder / "items", "--out", folder / "bloom")
         draw(folder / "bloom" / "index.html", "bloom", (0, 262, WIDTH, 778))
