@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.factors import FactorEstimate, FactorResult, fit_correlations, fit_factors
+from vcrgen.analysis.factors_report import factors_document
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
+from vcrgen.report.document import render
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +83,8 @@ def spec_of(first: int, second: int) -> FactorSpec:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda x: x[:9], r"t: 9 models have a score on every task; a factor model needs 10 at least"),
-        (lambda x: np.where(np.arange(30)[:, None] < 9, x, np.nan), r"t: 9 models have a score on every task"),
+        (lambda x: x[:9], r"t: 9 models have scores; a factor model needs 10 at least"),
+        (lambda x: np.where(np.arange(30)[:, None] < 9, x, np.nan), r"t: 't0' has a score of 9 models"),
         (lambda x: np.column_stack([x[:, 0], 3 * x[:, 0] + 1, x[:, 2:]]), r"'t0' and 't1' of the ability 'A' rank all"),
         (
             lambda x: np.column_stack([x[:, :2], x[:, 0] + x[:, 1], x[:, 3:]]),
@@ -121,3 +123,26 @@ def test_resamples_that_fail_are_counted_and_leave_no_interval() -> None:
     assert found.failed > 10
     first = found.loadings[0]
     assert np.isfinite(first.value) and first.verdict(least=0.75) == "no interval"
+
+
+def test_scores_that_are_missing_cost_no_models(gold: ScoreTable, gold_spec: FactorSpec) -> None:
+    """A task that most models lack does not take them out; what needs all scores says so or is left out."""
+    scores = gold.scores.copy()
+    scores[40:, 0] = np.nan
+    scores[::7, 4] = np.nan
+    result = fit_factors(replace(gold, scores=scores), gold_spec, draws=100)
+    assert len(result.table.models) == 165 and result.overall_fit is None
+    note = "Of 165 models 34 have all scores; most are missing on Color (125), Landmark (24)."
+    assert result.table.notes[-1].startswith(note)
+    every = fit_factors(gold, gold_spec, draws=100)
+    assert np.abs(result.loadings.value - every.loadings.value)[1:].max() < 0.04
+    assert result.agreement is not None and np.isfinite(result.loadings.low).all()
+    page = render(factors_document(result, settings=""), "md")
+    assert "Missing scores, of which each is taken as its expectation by the model's other scores: 149." in page
+    scores[20:, 0] = np.nan
+    with pytest.raises(AnalysisError, match=r"'Color' has a score of 20 models; .* of 12 tasks need 24 of each"):
+        fit_factors(replace(gold, scores=scores), gold_spec, draws=100)
+    scores[:, 0] = gold.scores[:, 0]
+    scores[:80, 4], scores[80:, 5], scores[0, 5] = np.nan, np.nan, np.nan
+    with pytest.raises(AnalysisError, match=r"'Landmark' and 'Basic Medical Science' have 0 models in common; 5 are"):
+        fit_factors(replace(gold, scores=scores), gold_spec, draws=100)

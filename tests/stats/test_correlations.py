@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.correlations import correlation_matrix, pearson, ranks, resampled_correlations, spearman
+from vcrgen.stats.correlations import correlation_matrix, pearson, ranks, resampled_pairwise, spearman
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None
     weights = model_weights(40, seed=3, draws=5)
     assert weights.sum(axis=1).tolist() == [40.0] * 5
     for table in (scores, np.nan_to_num(scores)):
-        for r, row in zip(resampled_correlations(table, weights), weights, strict=True):
+        for r, row in zip(resampled_pairwise(table, weights), weights, strict=True):
             drawn = np.repeat(table, row.astype(int), axis=0)
             both = np.isfinite(drawn[:, 0]) & np.isfinite(drawn[:, 2])
             expected = np.corrcoef(drawn[both, 0], drawn[both, 2])[0, 1]
@@ -29,7 +29,7 @@ def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None
 def test_a_task_that_does_not_vary_in_a_resample_has_no_correlation_there() -> None:
     table = np.column_stack([np.arange(6.0), [0, 0, 0, 0, 0, 1.0]])
     weights = np.array([[1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 0]], float)
-    whole, constant = resampled_correlations(table, weights)
+    whole, constant = resampled_pairwise(table, weights)
     assert np.isfinite(whole).all() and np.isnan(constant[0, 1])
     assert correlation_matrix(table)[0, 1] == pytest.approx(whole[0, 1])
 

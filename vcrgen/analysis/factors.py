@@ -276,6 +276,8 @@ class FactorResult(NotebookResult):
     @cached_property
     def overall_fit(self) -> OverallFit | None:
         """The test that the model fits; None where there is none."""
+        if not np.isfinite(self.table.scores).all():
+            return None
         return overall_fit(self.table.scores, self.bound.structure, self.bound.spec.scheme, self.weights)
 
     @cached_property
@@ -283,7 +285,10 @@ class FactorResult(NotebookResult):
         """The agreement with the anchor; None without one."""
         if self.bound.spec.anchor is None:
             return None
-        return anchor_agreement(self.table.scores, self.bound, seed=self.seed, groups=self.table.groups)
+        complete = self.table.complete_cases()  # a score that is expected by the others would agree too well
+        if len(complete.models) < FEWEST_MODELS or (np.ptp(complete.scores, axis=0) == 0).any():
+            return None
+        return anchor_agreement(complete.scores, self.bound, seed=self.seed, groups=complete.groups)
 
     @cached_property
     def _srmr(self) -> FactorEstimates:
@@ -340,7 +345,7 @@ def fit_factors(
     """Fit a specification to scores.
 
     Args:
-        table: The scores. Models that lack a score of some task of the specification are left out, which a note says.
+        table: The scores. Where some are missing, correlations are estimated by EM, which a note says.
         spec: Abilities with their tasks, and the anchor.
         seed: Of the replicates.
         draws: Bootstrap replicates: how many times the models, or their families, are resampled.
@@ -353,7 +358,7 @@ def fit_factors(
     from vcrgen.core.console_progress import open_progress  # which imports rich
 
     bound = bind(spec, table.tasks)
-    used = table.select_tasks(bound.tasks).complete_cases()
+    used = table.select_tasks(bound.tasks).estimable_cases()
     require_fit(used, bound)
     correlations = correlation_matrix(used.scores)
     estimate = fit_correlations(correlations, bound)
@@ -385,7 +390,7 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
     models = len(table.models)
     if models < FEWEST_MODELS:
         raise AnalysisError(
-            f"{table.source}: {pluralize(models, 'model has', 'models have')} a score on every task; a factor model "
+            f"{table.source}: {pluralize(models, 'model has', 'models have')} scores; a factor model "
             f"needs {FEWEST_MODELS} at least."
         )
     table.require_varied()

@@ -277,7 +277,9 @@ def _people(result: FactorResult) -> Section:
 
 def _scores(result: FactorResult) -> Section:
     """The models by the weighted overall and by the plain mean, with intervals of scores and ranks."""
-    table = result.table.select_tasks([task for task in result.bound.tasks if task != result.bound.spec.anchor])
+    table = result.table.filled().select_tasks(
+        [task for task in result.bound.tasks if task != result.bound.spec.anchor]
+    )
     unit, weights = standardise(table.scores), result.overall_weights
     overall = _standardise_models(unit @ weights.value)
     replicates = _standardise_models(
@@ -311,7 +313,8 @@ def _scores(result: FactorResult) -> Section:
         "Mean",
         "Weighted sum",
     ]
-    text = TEXTS.paragraphs("models", errors=table.errors is not None)
+    filled = int((~np.isfinite(result.table.select_tasks(table.tasks).scores)).sum())
+    text = TEXTS.paragraphs("models", errors=table.errors is not None, filled=filled)
     models = Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))
     return Section(title="Models", text=text, tables=[models])
 

@@ -26,7 +26,7 @@ from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_number
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import MOST_FAILED, model_weights
-from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
+from vcrgen.stats.correlations import correlation_matrix, resampled_pairwise, standardise
 from vcrgen.stats.k_means import k_means, silhouette
 
 Basis = Literal["r", "abs"]
@@ -205,7 +205,7 @@ def _map_of_scores(
     _require_all_pairs(correlations, table)
     tree, order = make_tree(_on(basis, correlations.r))
     weights = model_weights(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
-    replicates = np.array(list(resampled_correlations(table.scores, weights)))
+    replicates = np.array(list(resampled_pairwise(table.scores, weights)))
     groups = _clusters(_on(basis, correlations.r), clusters, seed, _on(basis, replicates), listener)
     complete = table.complete_cases()
     enough = len(complete.models) >= FEWEST_MODELS and bool((np.ptp(complete.scores, axis=0) > 0).all())

@@ -50,6 +50,8 @@ from vcrgen.core.reading import read_csv_cells, read_json
 from vcrgen.core.storage import DiskFolder
 from vcrgen.report.escape import MAX_NAME, check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.correlations import standardise
+from vcrgen.stats.em_covariance import expected_scores
 from vcrgen.stats.intervals import NORMAL_QUANTILE
 
 MAX_BYTES = 64 << 20
@@ -57,6 +59,7 @@ MAX_CELLS = 4_000_000
 MAX_COLUMNS = 1000
 MAX_TASKS = 300
 MAX_MODELS = 5000
+FEWEST_SHARED = 5  # models with both scores of a pair of tasks
 LONG = ("model", "task", "score")
 OPTIONAL_COLUMNS = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
@@ -109,6 +112,47 @@ class ScoreTable:
             return self
         note = f"Models left out, as they lack a score of some task: {(~complete).sum()} of {len(complete)}."
         return replace(self.select_models(complete), notes=(*self.notes, note))
+
+    def estimable_cases(self) -> ScoreTable:
+        """The table of the models with two scores at least, the fewest that tell of a correlation; notes name the rest.
+
+        Raises:
+            AnalysisError: A task has too few scores, or a pair of tasks too few models in common.
+        """
+        present = np.isfinite(self.scores)
+        if present.all():
+            return self
+        used = self.select_models(present.sum(axis=1) >= 2)
+        present = np.isfinite(used.scores)
+        rarest, fewest = int(present.sum(axis=0).argmin()), 2 * len(used.tasks)
+        if (count := int(present[:, rarest].sum())) < fewest:
+            raise AnalysisError(
+                f"{self.source}: {self.tasks[rarest]!r} has a score of {pluralize(count, 'model')}; where scores are "
+                f"missing, correlations of {len(used.tasks)} tasks need {fewest} of each. Take it out."
+            )
+        shared = present.T.astype(np.int64) @ present.astype(np.int64)
+        i, j = np.unravel_index(int(shared.argmin()), shared.shape)
+        if shared[i, j] < FEWEST_SHARED:
+            raise AnalysisError(
+                f"{self.source}: {self.tasks[i]!r} and {self.tasks[j]!r} have {pluralize(int(shared[i, j]), 'model')} "
+                f"in common; {FEWEST_SHARED} are needed. Take out one of them."
+            )
+        missing = (~present).sum(axis=0)
+        costly = [
+            f"{self.tasks[task]} ({missing[task]})" for task in np.argsort(-missing, kind="stable")[:3] if missing[task]
+        ]
+        note = (
+            f"Of {len(used.models)} models {int(present.all(axis=1).sum())} have all scores; most are missing on "
+            f"{', '.join(costly)}. Correlations are estimated by EM."
+        )
+        return replace(used, notes=(*self.notes, note))
+
+    def filled(self) -> ScoreTable:
+        """The table with the expectation of each missing score, given the model's others."""
+        if np.isfinite(self.scores).all():
+            return self
+        sd, means = np.nanstd(self.scores, axis=0), np.nanmean(self.scores, axis=0)
+        return replace(self, scores=expected_scores(standardise(self.scores)) * np.where(sd > 0, sd, 1) + means)
 
     def require_varied(self) -> None:
         """Raise `AnalysisError` if a task has no variance over models."""

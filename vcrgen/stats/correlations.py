@@ -9,6 +9,7 @@ import numpy as np
 
 from vcrgen.core.products import product
 from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.em_covariance import em_correlations, resampled_em_correlations
 
 _ROUNDING = 1e-12  # a range or a variance that is nothing but rounding, of scores with variance 1
 _DECIMALS = 12  # to which values are compared: processors sum differently
@@ -55,11 +56,25 @@ def standardise(scores: Floats, like: Floats | None = None) -> Floats:
 
 
 def correlation_matrix(scores: Floats) -> Floats:
-    """Pearson's r of all pairs of tasks; scores are models x tasks, none missing."""
+    """Pearson's r of all pairs of tasks, by EM where scores (models x tasks) are missing."""
+    if not np.isfinite(scores).all():
+        return em_correlations(standardise(scores))
     return np.asarray(np.corrcoef(scores, rowvar=False))
 
 
 def resampled_correlations(scores: Floats, weights: Floats) -> Iterator[Floats]:
+    """`correlation_matrix` of each replicate, tasks x tasks; NaN for a task that does not vary in it.
+
+    Args:
+        scores: Models x tasks, NaN for what is missing.
+        weights: Replicates x models: how often each is drawn.
+    """
+    if np.isfinite(scores).all():
+        return resampled_pairwise(scores, weights)
+    return resampled_em_correlations(standardise(scores), weights)
+
+
+def resampled_pairwise(scores: Floats, weights: Floats) -> Iterator[Floats]:
     """The correlation matrix of each replicate, tasks x tasks.
 
     A pair of which one task does not vary in a replicate, or that has no models in common there, has NaN.
