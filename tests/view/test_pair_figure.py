@@ -51,7 +51,13 @@ def test_a_question_has_its_options_and_the_right_one() -> None:
     question = {"text": "How many lamps?", "options": ["one", "two", "three", "four"]}
     card = {"image": None, "questions": {"en": question}, "key": 1}
     response = {"pieces": [["B", ""]], "cut": False}
-    result = {"mode": "en", "view": "image", "run": 0, "spans": [{"outcome": "right"}], "responses": [response]}
+    result = {
+        "mode": "en",
+        "view": "image",
+        "run": 0,
+        "spans": [{"outcome": "right", "group": "exact"}],
+        "responses": [response],
+    }
     svg = draw_item({"id": "q", "card": card, "results": [result]}, ["m"], "en", "image")
     assert grounds(svg) == ["masked"] and "image" not in svg.partition("<title>")[2]
     assert outline("two", 12).path in svg and outline("right", 11).path in svg

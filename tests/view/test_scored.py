@@ -14,7 +14,7 @@ from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.scorer.scorer import Scorer
 from vcrgen.view.query import Query
-from vcrgen.view.scored import marked
+from vcrgen.view.scored import marked, scores_text
 from vcrgen.view.view_data import ViewData
 
 Run = Callable[..., tuple[int, str, str]]
@@ -93,6 +93,21 @@ def test_items_outside_of_a_subset_are_not_shown(dataset: Path, outputs: list[Pa
 def test_a_file_is_named_once(dataset: Path, outputs: list[Path]) -> None:
     with pytest.raises(ScoreError, match="is named twice"):
         view_of(dataset, [outputs[0], outputs[0]])
+
+
+@pytest.mark.parametrize(
+    ("match", "words"),
+    [
+        (SpanMatch("x", Outcome.EMPTY), ""),
+        (SpanMatch("x", Outcome.SHORT, scores=Scores(character=0.25)), "character 25 %"),
+        (
+            SpanMatch("x y", Outcome.WRONG, "x z", 0, 3, 1, Scores(jaccard=0.5, character=0.75), verbatim=True),
+            "Jaccard 50 %, character 75 %, distance 1, it stands in the output as text, not as tokens",
+        ),
+    ],
+)
+def test_how_near_an_output_is_in_words(match: SpanMatch, words: str) -> None:
+    assert scores_text(match) == words
 
 
 @pytest.mark.parametrize(

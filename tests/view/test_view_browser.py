@@ -357,6 +357,9 @@ def test_the_panel_filters_and_sorts(scored: Page) -> None:
     scored.choose("direction", "down")
     scored.press("[type=reset]")
     assert scored.ids() == every
+    scored.driver.find_element("name", "outcome").send_keys("\ue00c")  # Escape closes the panel
+    assert scored.all("#panel") == [] and scored.driver.switch_to.active_element.get_attribute("id") == "more"
+    scored.keys("f")
     scored.driver.find_element("name", "length_min").send_keys("many\t")
     assert scored.driver.find_element("name", "length_min").get_attribute("aria-invalid") == "true"
     assert scored.ids() == every

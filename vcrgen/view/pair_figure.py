@@ -94,7 +94,8 @@ def _expected(card: Json, mode: str) -> Iterator[Part]:
 def _output(result: Json, titles: Sequence[str], view: str) -> Iterator[Part]:
     if result["view"] != view:
         return
-    outcomes = ", ".join(span["outcome"].replace("_", " ") for span in result["spans"])
+    names = ("near" if span["group"] == "near" else span["outcome"] for span in result["spans"])
+    outcomes = ", ".join(name.replace("_", " ") for name in names)
     yield _head(titles[result["run"]], outcomes)
     for response in result["responses"]:
         pieces = [(words, mark) for words, mark in response["pieces"]]

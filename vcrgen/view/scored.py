@@ -173,7 +173,7 @@ class ScoredSpans(Scored[Session]):
                 "outcome": match.outcome.value,
                 "group": _group(match.outcome, match.jaccard),
                 "nearest": match.ngram,
-                "scores": _scores_text(match),
+                "scores": scores_text(match),
             }
             for match in matches
         ]
@@ -313,10 +313,14 @@ def pieces_of(output: str, stretches: Sequence[tuple[int, int, str]]) -> list[tu
     return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]
 
 
-def _scores_text(match: SpanMatch) -> str:
-    """How near the nearest n-gram is, in words; empty without one."""
-    shares = f"Jaccard {100 * match.jaccard:.0f} %, character {100 * match.scores.character:.0f} %"
-    return f"{shares}, distance {match.distance}" if match.ngram else ""
+def scores_text(match: SpanMatch) -> str:
+    """How near an output is to a span that is not exact, in words; empty where nothing of it is near."""
+    shares = [f"Jaccard {100 * match.jaccard:.0f} %"] if match.ngram else []
+    shares += [f"character {100 * match.scores.character:.0f} %"] if match.ngram or match.scores.character else []
+    shares += [f"distance {match.distance}"] if match.ngram else []
+    # The segmenter cut the output elsewhere, or it is beyond what is read.
+    shares += ["it stands in the output as text, not as tokens"] if match.verbatim and not match.exact else []
+    return ", ".join(shares)
 
 
 def _group(outcome: str, jaccard: float = 0.0) -> str:

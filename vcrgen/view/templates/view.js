@@ -331,6 +331,7 @@ function addCard(item) {
   link.querySelector("bdi").textContent = item.id;
   root.setAttribute("aria-label", `${unit} ${item.id}`);
   root.querySelector("[data-toggle=answers]").hidden = !facts.answers;
+  if (!facts.pictures) root.querySelector("[data-toggle=alone]")?.remove();
   cardOf.set(root, card);
   render(card);
   return card;
@@ -518,6 +519,13 @@ function outputOf(response, answers) {
   return output;
 }
 
+// In brackets, which keep their order behind a text that runs from right to left.
+function remark(text) {
+  const span = make("span", ` (${text})`, "quiet");
+  span.dir = "ltr";
+  return span;
+}
+
 // Of spans that are not exact what was expected and what is nearest; of an item of a benchmark its scores.
 function detailsOf(card, result, mode) {
   if (isChoice) return result.spans.map((span) => make("p", span.scores, "quiet"));
@@ -528,12 +536,12 @@ function detailsOf(card, result, mode) {
     if (span.group === "exact" && hasCaption && spans[index]?.bits === undefined) return;
     const expected = make("dd", span.answer);
     expected.dir = "auto";
-    if (spans[index]?.bits !== undefined) expected.append(make("span", ` (${rounded(spans[index].bits, 1)} bits)`, "quiet"));
+    if (spans[index]?.bits !== undefined) expected.append(remark(`${rounded(spans[index].bits, 1)} bits`));
     list.append(make("dt", "expected"), expected);
-    if (span.group === "exact" || !span.nearest) return;
-    const nearest = make("dd", span.nearest);
+    if (span.group === "exact" || !span.scores) return;
+    const nearest = make("dd", span.nearest || "none");
     nearest.dir = "auto";
-    nearest.append(make("span", ` (${span.scores})`, "quiet"));
+    nearest.append(remark(span.scores));
     list.append(make("dt", "nearest"), nearest);
   });
   return list.childElementCount ? [list] : [];
@@ -731,7 +739,13 @@ function togglePanel() {
 }
 
 function onKey(event) {
-  if (event.key === "Escape") return hideTip();
+  if (event.key === "Escape") {
+    if (panel.contains(event.target)) {
+      togglePanel();
+      document.getElementById("more").focus();
+    }
+    return hideTip();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select")) return undefined;
   const card = cardOf.get(event.target.closest(".card"));
   const actions = {
@@ -852,6 +866,7 @@ async function start() {
   document.getElementById("named").hidden = !bar.querySelector("[data-mode=easy]");
   document.body.classList.toggle("scored", facts.runs.length > 0);
   bar.querySelector("[data-toggle=answers]").hidden = !facts.answers;
+  if (!facts.pictures) bar.querySelector("[data-toggle=alone]")?.remove();
   fillPanel();
   document.addEventListener("click", onClick);
   document.addEventListener("keydown", onKey);
