@@ -1,10 +1,12 @@
 """Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how good intervals are, what noise gives.
 
     python scripts/measure_analysis.py            # all of it, some minutes
-    python scripts/measure_analysis.py prune      # or one of prune, coverage, overall, noise, votes
+    python scripts/measure_analysis.py prune      # or one part of it, as below
 
 prune: 20 to 500 models, three abilities with six good tasks (true loading .80 or .85), a copy of one (noise .1) and a
-weak task (.2) each. coverage: scores of 20 to 165 models from the golden correlations. overall: the test
+weak task (.2) each. collapsed: the same with 3 and 10 % of models that score near zero. families: families of 1 to 9
+models, and intervals with families guessed from names.
+coverage: scores of 20 to 165 models from the golden correlations. overall: the test
 of the overall fit, of a correct model and of one with three residual correlations. noise: 50 models on the eleven tasks
 of GOLD, and a human score that has nothing to do with them. votes: intervals of Bradley-Terry
 strengths, and those of the information matrix. `tests/analysis` has a smaller run of each.
@@ -14,15 +16,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
 from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
+from vcrgen.analysis.families import effective_models, guess_families
 from vcrgen.analysis.measured import COVERAGE_MODELS, PRUNE_MODELS
 from vcrgen.analysis.pls import corrected_srmr, overall_fit
-from vcrgen.analysis.pruning import prune
+from vcrgen.analysis.prune_influence import prune_influence
+from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.stats.bootstrap import model_weights
@@ -62,6 +67,87 @@ def pruned(seeds: int = 100) -> None:
                     good += len({f"{ability} g{number}" for number in range(1, 6)} & dropped)
             shares = (one_of_pair / (3 * seeds), weak / (3 * seeds), good / (15 * seeds))
             print(f"  loading {loading}, {models} models: " + ", ".join(f"{share:.3f}" for share in shares))
+
+
+def collapsed(seeds: int = 30) -> None:
+    """Scores with a mean of 50 and a standard deviation of 12 to 25, but of some models 0 to 4 on everything."""
+    bound = bind(FactorSpec(abilities=ABILITIES, anchor="human"), TASKS)
+    print(f"collapsed models, {seeds} tables each: by all models, and by verdicts that hang on no few of them")
+    for models in (60, 165, 500):
+        for share in (0, 0.03, 0.1):
+            count, found, false, shares = round(share * models), 0, 0, np.zeros(4)
+            for seed in range(seeds):
+                rng = np.random.default_rng(1000 + seed)
+                scores = 50 + rng.uniform(12, 25) * scores_with_copies(seed, models, 0.8)
+                rows = rng.permutation(models)[:count]
+                scores[rows] = rng.uniform(0, 4, (count, len(TASKS)))
+                names = tuple(f"m{number}" for number in range(models))
+                table = ScoreTable(source="drawn", models=names, tasks=TASKS, scores=scores)
+                pruning = prune(correlation_matrix(scores), bound, logged=False)
+                assert pruning is not None
+                influence = prune_influence(table, bound, pruning, batch=False)
+                named = set(influence.left_out.outlying) & {names[row] for row in rows}
+                found, false = found + len(named), false + len(influence.left_out.outlying) - len(named)
+                shares += (*verdicts(pruning, set()), *verdicts(pruning, set(influence.changes)))
+            right, good, settled_right, settled_good = shares / seeds
+            print(
+                f"  {models} models, {count} collapsed: {found} of {count * seeds} found, "
+                f"{false / seeds:.2f} others a table; right verdicts {right:.3f}, then {settled_right:.3f}; "
+                f"good tasks dropped {good:.3f}, then {settled_good:.3f}",
+                flush=True,
+            )
+
+
+def verdicts(pruning: Pruning, hanging: set[str]) -> tuple[float, float]:
+    """The shares of pairs, weak and good tasks with a right verdict, and of good tasks that are dropped."""
+    dropped = {step.task for step in pruning.log}
+    right = lost = 0
+    for ability in ABILITIES:
+        pair = {f"{ability} g0", f"{ability} copy"}
+        good = {f"{ability} g{number}" for number in range(1, 6)}
+        right += len(pair & dropped) == 1 and not pair & hanging
+        right += f"{ability} weak" in dropped - hanging
+        right += len(good - dropped - hanging)
+        lost += len(good & dropped - hanging)
+    return right / (7 * len(ABILITIES)), lost / (5 * len(ABILITIES))
+
+
+def families(draws: int = 100, resamples: int = 200, sizes: Sequence[int] = (60, 165, 500)) -> None:
+    """Models of families of 1 to 9, whose scores are by half those of the family; named like Aa-7B."""
+    names, r = gold_correlations()
+    spec = FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human")
+    true = fit_correlations(r, bind(spec, names))
+    assert true is not None
+    root = np.linalg.cholesky(r).T
+    pairs = np.triu_indices(4, 1)
+    print(f"families, {draws} draws of {resamples} resamples, % of intervals that hold the true value:")
+    for models in sizes:
+        held = np.zeros((2, 2))
+        worth = 0.0
+        for draw in range(draws):
+            rng = np.random.default_rng(draw)
+            owners = np.repeat(np.arange(models), rng.integers(1, 10, models))[:models]
+            drawn = rng.standard_normal((models, len(names)))[owners] + rng.standard_normal((models, len(names)))
+            labels = tuple(
+                f"{chr(97 + owner // 26)}{chr(97 + owner % 26)}-{number}B" for number, owner in enumerate(owners)
+            )
+            scores = drawn / np.sqrt(2) @ root
+            alone = ScoreTable(source="drawn", models=labels, tasks=names, scores=scores)
+            grouped = replace(alone, families=guess_families(labels))
+            worth += effective_models(scores[:, :-1], grouped.groups) / draws
+            for kind, table in enumerate((alone, grouped)):
+                result = fit_factors(table, spec, seed=draw, draws=resamples, progress=False)
+                loadings, htmt = result.loadings, result.htmt
+                inside = (loadings.low <= true.fit.loadings) & (true.fit.loadings <= loadings.high)
+                held[kind, 0] += inside[:11].mean() / draws
+                held[kind, 1] += ((htmt.low <= true.quality.htmt) & (true.quality.htmt <= htmt.high))[
+                    pairs
+                ].mean() / draws
+        print(
+            f"  {models} models, worth {worth:.0f}: loadings {held[0, 0]:.3f}, with guessed families {held[1, 0]:.3f}; "
+            f"HTMT {held[0, 1]:.3f}, with guessed families {held[1, 1]:.3f}",
+            flush=True,
+        )
 
 
 FIGURES: Mapping[str, tuple[str, Any]] = {  # the name of the figure, and the places of it that count
@@ -188,6 +274,8 @@ def votes(draws: int = 400) -> None:
 
 PARTS: Mapping[str, Callable[[], None]] = {
     "prune": pruned,
+    "collapsed": collapsed,
+    "families": families,
     "coverage": coverage,
     "overall": overall,
     "noise": noise,

@@ -15,7 +15,7 @@ from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.profile.read_tables import read_profiles
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
 from vcrgen.analysis.redundancy import make_map
-from vcrgen.analysis.score_table import ScoreTable, read_scores
+from vcrgen.analysis.score_table import Columns, ScoreTable, read_scores
 from vcrgen.analysis.spec import FactorSpec, inputs_of, read_spec
 from vcrgen.core.progress import ProgressListener
 
@@ -71,7 +71,7 @@ def test_what_a_program_reads_has_no_command_and_quiet_neither(files: Run) -> No
 
 
 def test_results_in_python_name_the_same_command(files: Run) -> None:
-    table = read_scores([Path("my scores.csv")], ignore=["note"])
+    table = read_scores([Path("my scores.csv")], columns=Columns(ignore=["note"]))
     spec = read_spec(Path("spec.yaml"), anchor="people")
     common: dict[str, Any] = {"seed": 3, "progress": False}
     results = [

@@ -130,3 +130,16 @@ def test_corrected_intervals_are_normal_ones_about_the_value_less_its_bias() -> 
     np.testing.assert_allclose([low[0], high[0]], np.exp([middle - half, middle + half]), rtol=1e-6)
     draws[:100] = np.nan
     assert np.isnan(corrected_interval(np.array([2.5]), draws, LOGARITHM)).all()
+
+
+@pytest.mark.parametrize(("groups", "factor"), [(12, 1.173), (33, 1.055), (1000, 1.002)])
+def test_intervals_of_few_groups_are_longer(groups: int, factor: float) -> None:
+    """Student's t over the normal quantile, times the root of n / (n - 1)."""
+    assert bootstrap.few_groups_factor(groups) == pytest.approx(factor, abs=0.001)
+    replicates = np.random.default_rng(0).standard_normal((100_000, 1))
+    low, high = bootstrap.expanded_interval(replicates, groups)
+    assert (high[0] - low[0]) / 2 == pytest.approx(1.96 * factor, rel=0.02)
+    _, corrected = bootstrap.corrected_interval(
+        np.zeros(1), replicates, bootstrap.Scale(np.array, np.array), longer=factor
+    )
+    assert corrected[0] == pytest.approx(1.96 * factor, rel=0.02)

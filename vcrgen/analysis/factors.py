@@ -8,16 +8,19 @@ with a bootstrap interval over models.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from vcrgen.analysis.influence import LeaveOuts, leave_outs
 from vcrgen.analysis.options import FactorOptions
 from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pls import OverallFit, PlsFit, Quality, Structure, corrected_srmr, fit_pls, overall_fit, quality
+from vcrgen.analysis.rare_tasks import varying_tasks, without_constant_tasks
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.signs import reversed_tasks
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind, inputs_of
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
@@ -34,6 +37,8 @@ from vcrgen.stats.bootstrap import (
     SQUARE,
     Scale,
     corrected_interval,
+    expanded_interval,
+    few_groups_factor,
     model_weights,
     percentile_interval,
 )
@@ -52,15 +57,40 @@ class FactorEstimate:
     value: float
     low: float
     high: float
+    without: tuple[float, ...] = ()  # the figure when each group of models is left out; NaN without a solution
 
     def verdict(self, *, least: float | None = None, most: float | None = None) -> str:
-        """Compare with a limit: ``passed`` or ``failed`` only if the whole interval is on one side of it."""
+        """Compare with a limit.
+
+        Returns:
+            ``passed`` or ``failed`` if the whole interval is on one side of the limit, and stays there whichever models
+            are left out; else ``inconclusive``, or ``hangs on few`` where a group of models decides.
+        """
+        verdict = self._compare(0.0, least, most)
+        return "hangs on few" if self.hangs_on(least=least, most=most) else verdict
+
+    def hangs_on(self, *, least: float | None = None, most: float | None = None) -> list[int]:
+        """The numbers of the groups of models without which a limit is not passed, or not failed.
+
+        The interval is moved by as much as the figure: it is not drawn anew for each group.
+        """
+        verdict = self._compare(0.0, least, most)
+        if verdict not in ("passed", "failed"):
+            return []
+        return [
+            number
+            for number, value in enumerate(self.without)
+            if self._compare(value - self.value, least, most) != verdict
+        ]
+
+    def _compare(self, moved: float, least: float | None, most: float | None) -> str:
         limit = least if least is not None else most
-        if limit is None or not (np.isfinite(self.low) and np.isfinite(self.high)):
+        low, high = self.low + moved, self.high + moved
+        if limit is None or not (np.isfinite(low) and np.isfinite(high)):
             return "no interval"
-        if self.low <= limit <= self.high:
+        if low <= limit <= high:
             return "inconclusive"
-        above = self.low > limit
+        above = low > limit
         return "passed" if above == (least is not None) else "failed"
 
 
@@ -77,9 +107,15 @@ class FactorEstimates:
     low: Floats
     high: Floats
     replicates: Floats  # replicates x shape of the figures; NaN where a replicate has no solution
+    without: Floats  # groups of models that are left out x shape of the figures; NaN where there is no solution
 
     def __getitem__(self, position: int | tuple[int, ...]) -> FactorEstimate:
-        return FactorEstimate(float(self.value[position]), float(self.low[position]), float(self.high[position]))
+        return FactorEstimate(
+            float(self.value[position]),
+            float(self.low[position]),
+            float(self.high[position]),
+            tuple(float(figure[position]) for figure in self.without),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +161,8 @@ class FactorResult(NotebookResult):
     estimate: FactorFit  # of all models
     replicates: tuple[FactorFit | None, ...]  # None without a solution: a task did not vary, or two said the same
     weights: Floats  # replicates x models: how often each is drawn
+    left_out: LeaveOuts  # the groups of models that are left out in turn
+    left_out_fits: tuple[FactorFit | None, ...]  # without each of them
     seed: int
     next_command: Sequence[str] = ()  # writes the page
 
@@ -176,6 +214,12 @@ class FactorResult(NotebookResult):
     def failed(self) -> int:
         """Replicates without a solution."""
         return self.replicates.count(None)
+
+    @cached_property
+    def reversed_tasks(self) -> list[str]:
+        """Tasks that rank models the other way round than most."""
+        rows = [row for ability in self.bound.structure.abilities for row in self.bound.structure.blocks[ability]]
+        return [self.bound.tasks[row] for row in reversed_tasks(self.correlations, len(self.table.models), rows)]
 
     @cached_property
     def loadings(self) -> FactorEstimates:
@@ -246,7 +290,8 @@ class FactorResult(NotebookResult):
     def corrected_srmr(self) -> FactorEstimate:
         """Without what sampling adds; the interval is that of `srmr`, widened to hold the value."""
         value = corrected_srmr(self.srmr.value, self._srmr.replicates)
-        return FactorEstimate(value, min(self.srmr.low, value), max(self.srmr.high, value))
+        without = tuple(value + other - self.srmr.value for other in self.srmr.without)
+        return FactorEstimate(value, min(self.srmr.low, value), max(self.srmr.high, value), without)
 
     @cached_property
     def d_div(self) -> FactorEstimate:
@@ -296,12 +341,25 @@ class FactorResult(NotebookResult):
 
     def _estimates(self, figure: Callable[[FactorFit], Floats | float], scale: Scale | None = None) -> FactorEstimates:
         values = np.asarray(figure(self.estimate))
-        replicates = np.full((len(self.replicates), *values.shape), np.nan)
-        for number, replicate in enumerate(self.replicates):
-            if replicate is not None:
-                replicates[number] = figure(replicate)
-        interval = percentile_interval(replicates) if scale is None else corrected_interval(values, replicates, scale)
-        return FactorEstimates(values, *interval, replicates)
+        replicates = _of_each(figure, self.replicates, values)
+        families = len(set(self.table.families)) if self.table.families else None
+        if scale is not None:
+            longer = 1.0 if families is None else few_groups_factor(families)
+            interval = corrected_interval(values, replicates, scale, longer=longer)
+        elif families is not None:
+            interval = expanded_interval(replicates, families)
+        else:
+            interval = percentile_interval(replicates)
+        return FactorEstimates(values, *interval, replicates, _of_each(figure, self.left_out_fits, values))
+
+
+def _of_each(figure: Callable[[FactorFit], Floats | float], fits: Sequence[FactorFit | None], like: Floats) -> Floats:
+    """Fits x the shape of a figure; NaN where there is no fit."""
+    values = np.full((len(fits), *like.shape), np.nan)
+    for number, fit in enumerate(fits):
+        if fit is not None:
+            values[number] = figure(fit)
+    return values
 
 
 def _metric_sum(estimate: FactorFit) -> float:
@@ -332,6 +390,23 @@ def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit | None
     if top is None:
         return None
     return FactorFit(fit=fit, quality=measures, top=top, top_quality=quality(fit.constructs, top, above))
+
+
+def fit_replicate(correlations: Floats, bound: BoundSpec) -> FactorFit | None:
+    """Fit as `fit_correlations`; the figures of a task that does not vary are NaN, the others are without it."""
+    part = without_constant_tasks(correlations, bound)
+    estimate = None if part is None else fit_correlations(*part)
+    if estimate is None or len(estimate.fit.loadings) == len(bound.tasks):
+        return estimate
+    varying, fit = varying_tasks(correlations), estimate.fit
+
+    def spread(values: Floats) -> Floats:
+        whole = np.full((len(varying), *values.shape[1:]), np.nan)
+        whole[varying] = values
+        return whole
+
+    fit = replace(fit, weights=spread(fit.weights), loadings=spread(fit.loadings), cross=spread(fit.cross))
+    return replace(estimate, fit=fit, quality=replace(estimate.quality, vif=spread(estimate.quality.vif)))
 
 
 def fit_factors(
@@ -368,10 +443,11 @@ def fit_factors(
             "the same; put their tasks under one."
         )
     weights = model_weights(len(used.models), seed=seed, draws=draws, groups=used.groups)
+    left_out = leave_outs(used, [bound.structure.blocks[ability] for ability in bound.structure.abilities])
     values = {"seed": seed, "resamples": draws}
     with open_progress(progress, doing="fitting", unit="resamples", kept="fitted") as listener:
         replicates = tuple(
-            fit_correlations(r, bound) for r in counted(resampled_correlations(used.scores, weights), draws, listener)
+            fit_replicate(r, bound) for r in counted(resampled_correlations(used.scores, weights), draws, listener)
         )
     return FactorResult(
         table=used,
@@ -380,6 +456,8 @@ def fit_factors(
         estimate=estimate,
         replicates=replicates,
         weights=weights,
+        left_out=left_out,
+        left_out_fits=tuple(fit_replicate(r, bound) for r in resampled_correlations(used.scores, left_out.weights)),
         seed=seed,
         next_command=page_command("factors", inputs_of(table, spec), FactorOptions, values, out="factors.html"),
     )

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
+from vcrgen.analysis.families import families_section
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.signs import lower_is_better_options
 from vcrgen.core.rng import array_rng_for
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number
-from vcrgen.report.templating import Sentences
+from vcrgen.report.templating import MOST_NAMED, Sentences
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import MOST_FAILED, percentile_interval
 from vcrgen.stats.correlations import ranks, standardise
@@ -40,7 +44,7 @@ def factors_document(
         sections.append(_second_order(result, result.second_order))
     if result.agreement is not None:
         sections.append(_people(result))
-    sections.append(_scores(result))
+    sections += [_influence(result), _scores(result), *families_section(table.models, table.families)]
     (lead,) = TEXTS.paragraphs(
         "lead",
         models=len(table.models),
@@ -69,44 +73,84 @@ def _tasks_of_abilities(result: FactorResult) -> int:
 
 def _summary(result: FactorResult) -> list[str]:
     """What to do by a factor model."""
-    bound, limits, models = result.bound, result.bound.spec.limits, len(result.table.models)
-    abilities, tasks = bound.structure.abilities, range(_tasks_of_abilities(result))
-    verdicts = {
-        bound.tasks[task]: (
-            result.loadings[task].verdict(least=limits.loading),
-            result.vif[task].verdict(most=limits.vif),
-        )
-        for task in tasks
-    }
+    bound, limits = result.bound, result.bound.spec.limits
+    tasks = [row for row in range(_tasks_of_abilities(result)) if bound.tasks[row] not in result.reversed_tasks]
+    loadings = {bound.tasks[row]: result.loadings[row].verdict(least=limits.loading) for row in tasks}
+    vifs = {bound.tasks[row]: result.vif[row].verdict(most=limits.vif) for row in tasks}
+    copies = [[task for task in names if vifs.get(task) == "failed"] for names in bound.abilities.values()]
     return TEXTS.paragraphs(
         "summary",
+        reversed=result.reversed_tasks,
+        options=lower_is_better_options(result.reversed_tasks),
         limits=limits,
-        models=models,
-        tasks=len(tasks),
-        weak=[task for task, (loading, _) in verdicts.items() if loading == "failed"],
-        copies=[task for task, (_, vif) in verdicts.items() if vif == "failed"],
-        unsure=[task for task, both in verdicts.items() if "inconclusive" in both],
-        enough=_enough_models([result.loadings[task] for task in tasks], limits.loading, models),
+        models=len(result.table.models),
+        tasks=_tasks_of_abilities(result),
+        weak=[task for task, verdict in loadings.items() if verdict == "failed"],
+        copies=[names for names in copies if names],
+        unsure=[task for task in loadings if "inconclusive" in (loadings[task], vifs[task])],
+        hanging=list(dict.fromkeys(hanging.name for hanging in _hanging(result))),
+        on=_deciding(result),
         same=[
             f"{bound.constructs[a]} and {bound.constructs[b]}"
-            for a, b in itertools.combinations(abilities, 2)
+            for a, b in itertools.combinations(bound.structure.abilities, 2)
             if result.htmt[a, b].verdict(most=limits.htmt) == "failed"
         ],
         test=result.overall_fit,
     )
 
 
-def _enough_models(loadings: Sequence[FactorEstimate], limit: float, models: int) -> int:
-    """About how many models settle the clearest of the inconclusive loadings; 0 if there is none.
+@dataclass(frozen=True, slots=True)
+class _Hanging:
+    """A verdict that some models decide."""
 
-    The width of an interval falls with the root of the number of models.
-    """
-    needed = [
-        models * (((loading.high - loading.low) / 2) / abs(loading.value - limit)) ** 2
-        for loading in loadings
-        if loading.low <= limit <= loading.high and abs(loading.value - limit) > 1e-6
+    name: str  # of the task or of the pair of abilities
+    figure: str
+    groups: list[int]  # numbers of the groups of models
+
+
+def _hanging(result: FactorResult) -> list[_Hanging]:
+    bound, limits = result.bound, result.bound.spec.limits
+    hanging = []
+    for row in range(_tasks_of_abilities(result)):
+        loading, vif = result.loadings[row], result.vif[row]
+        hanging.append(_Hanging(bound.tasks[row], "loading", loading.hangs_on(least=limits.loading)))
+        hanging.append(_Hanging(bound.tasks[row], "VIF", vif.hangs_on(most=limits.vif)))
+    for a, b in itertools.combinations(bound.structure.abilities, 2):
+        name = f"{bound.constructs[a]} and {bound.constructs[b]}"
+        hanging.append(_Hanging(name, "HTMT", result.htmt[a, b].hangs_on(most=limits.htmt)))
+    return [verdict for verdict in hanging if verdict.groups]
+
+
+def _deciding(result: FactorResult) -> list[str]:
+    """The groups of models on which most verdicts hang."""
+    numbers = Counter(number for verdict in _hanging(result) for number in verdict.groups)
+    return [result.left_out.groups[number].label for number, _ in numbers.most_common(MOST_NAMED)]
+
+
+def _influence(result: FactorResult) -> Section:
+    """What single models, families and outlying models decide."""
+    groups, outlying = result.left_out.groups, result.left_out.outlying
+    rows: list[list[TableCell]] = [
+        [verdict.name, verdict.figure, "; ".join(groups[number].label for number in verdict.groups)]
+        for verdict in _hanging(result)
     ]
-    return int(np.ceil(min(needed, default=0.0) / 10)) * 10
+    tables = []
+    if rows:
+        heads = ["Of", "Figure", "Models"]
+        tables.append(Table(title="Verdicts that hang on a few models", heads=heads, labels=3, rows=rows))
+    if outlying:
+        cells: list[list[TableCell]] = []
+        for row in range(_tasks_of_abilities(result)):
+            loading, vif = result.loadings[row], result.vif[row]
+            figures = (
+                *map(finite_number, (loading.value, loading.without[0])),
+                *(finite_number(value, 2) for value in (vif.value, vif.without[0])),
+            )
+            cells.append([result.bound.tasks[row], *figures])
+        heads = ["Task", "Loading", "Loading without them", "VIF", "VIF without them"]
+        tables.append(Table(title="With and without outlying models", heads=heads, labels=1, rows=cells))
+    text = TEXTS.paragraphs("influence", outlying=list(outlying), groups=len(groups), hanging=rows)
+    return Section(title="Influence of single models", text=text, tables=tables)
 
 
 def _figure(estimate: FactorEstimate, decimals: int = 3) -> tuple[TableCell, TableCell]:
@@ -282,9 +326,10 @@ def _scores(result: FactorResult) -> Section:
     )
     unit, weights = standardise(table.scores), result.overall_weights
     overall = _standardise_models(unit @ weights.value)
-    replicates = _standardise_models(
-        weights.replicates @ unit.T + _sampling_noise(table, weights.replicates, result.seed)
-    )
+    # A task that does not vary in a replicate has no weight there; a replicate without a solution has none at all.
+    solved_at_all = np.isfinite(weights.replicates).any(axis=1, keepdims=True)
+    drawn = np.where(solved_at_all, np.nan_to_num(weights.replicates), np.nan)
+    replicates = _standardise_models(drawn @ unit.T + _sampling_noise(table, drawn, result.seed))
     low, high = percentile_interval(replicates)
     solved = replicates[np.isfinite(replicates).all(axis=1)]
     no_ranks = len(solved) < (1 - MOST_FAILED) * len(replicates)

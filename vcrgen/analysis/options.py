@@ -20,6 +20,11 @@ class AnalysisOptions(Options):
     models: str | None = option(
         None, "The column that names the models.", shown="that with the head model, method or name, or the first"
     )
+    no_families: bool = option(
+        False,
+        "Take each model alone; without a column family, families are guessed from the names of the models.",
+        names="--no-families",
+    )
     ignore: tuple[str, ...] = option((), "A column of the table that is no task. Repeatable.")
     keep: tuple[str, ...] = option(
         (), "A task that its name or numbers make look like a mean, rank, size, price or date. Repeatable."

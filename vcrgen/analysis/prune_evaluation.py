@@ -7,20 +7,23 @@ agree more with people, judged on models that had no part in the choice?
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from vcrgen.analysis.factors import FactorFit, fit_correlations, overall_weights, require_fit, split_halves
+from vcrgen.analysis.families import effective_models
 from vcrgen.analysis.options import PruneOptions
 from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pls import fit_pls
+from vcrgen.analysis.prune_influence import PruneInfluence, prune_influence, prune_replicate
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rank_correlations import RankCorrelations, rank_correlations
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.signs import reversed_tasks
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind, inputs_of
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
@@ -82,6 +85,9 @@ class PruneEvaluation(NotebookResult):
     jaccard: float  # median over resamples: how much of the kept sets is common
     resamples: int
     failed: int
+    influence: PruneInfluence
+    effective: float  # how many independent models the models are worth
+    reversed_tasks: tuple[str, ...]  # that rank models the other way round than most
     sweep: tuple[ThresholdSweepRow, ...]
     anchor: HumanGain | None
     next_command: Sequence[str] = ()  # writes the page, the kept tasks and the log
@@ -166,10 +172,11 @@ def evaluate_pruning(
     weights = model_weights(len(used.models), seed=seed, draws=repeats, groups=used.groups)
     with open_progress(progress, doing="pruning", unit="resamples", kept="pruned") as listener:
         replicates = [
-            prune(r, bound, batch=batch, logged=False)
+            prune_replicate(r, bound, batch=batch)
             for r in counted(resampled_correlations(used.scores, weights), repeats, listener)
         ]
-    kept_sets = [set(replicate.kept) for replicate in replicates if replicate is not None]
+    kept_sets = [replicate.kept for replicate in replicates if replicate is not None]
+    rows = [bound.tasks.index(task) for task in tasks]
     values = {"batch": batch, "seed": seed, "resamples": repeats}
     return PruneEvaluation(
         table=used,
@@ -188,10 +195,16 @@ def evaluate_pruning(
         ),
         random=rank_preservation(unit, _indicators(tasks, sets)),
         random_fits=tuple(fit_correlations(_part(correlations, bound, names), pruned) for names in sets),
-        frequency={task: _mean([task in names for names in kept_sets]) for task in tasks},
+        frequency={
+            task: _mean([task in replicate.kept for replicate in replicates if replicate and task in replicate.tasks])
+            for task in tasks
+        },
         jaccard=float(np.median([_jaccard(set(pruning.kept), names) for names in kept_sets] or [np.nan])),
         resamples=repeats,
         failed=repeats - len(kept_sets),
+        influence=prune_influence(used, bound, pruning, batch=batch),
+        effective=effective_models(used.scores[:, rows], used.groups),
+        reversed_tasks=tuple(bound.tasks[row] for row in reversed_tasks(correlations, len(used.models), rows)),
         sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),
         anchor=_people(used, bound, seed=seed, batch=batch) if spec.anchor is not None else None,
         next_command=page_command("prune", inputs_of(table, spec), PruneOptions, values, out="pruned"),
@@ -225,7 +238,7 @@ def _indicators(tasks: Sequence[str], sets: Sequence[Sequence[str]]) -> Floats:
     return np.array([[float(task in names) for task in tasks] for names in map(set, sets)])
 
 
-def _jaccard(a: set[str], b: set[str]) -> float:
+def _jaccard(a: Set[str], b: Set[str]) -> float:
     return len(a & b) / len(a | b)
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
 
 from vcrgen.analysis.factors import FactorFit
+from vcrgen.analysis.families import families_section
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_correlations import RankCorrelations
 from vcrgen.analysis.rank_preservation import TOP_MODELS
+from vcrgen.analysis.signs import lower_is_better_options
 from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number, finite_percent
-from vcrgen.report.templating import Sentences
+from vcrgen.report.templating import MOST_NAMED, Sentences
 from vcrgen.stats.arrays import Floats, Ints
 
 TEXTS = Sentences("vcrgen.analysis", "prune.j2")
@@ -28,7 +31,7 @@ def prune_document(
 ) -> Document:
     """Report a pruning with its log and its evaluation; arguments as in ``factors_document``."""
     spec, models = result.bound.spec, len(result.table.models)
-    sections = [_log(result), _tasks(result)]
+    sections = [_log(result), _tasks(result), _influence(result)]
     if result.pruning.log:
         sections += [_ranking(result), _benchmark(result)]
     if result.anchor is not None and result.pruning.log:
@@ -42,45 +45,77 @@ def prune_document(
         lead=lead,
         settings=settings,
         private=private,
-        sections=[*sections, *more],
+        sections=[*sections, *families_section(result.table.models, result.table.families), *more],
         warnings=[*TEXTS.paragraphs("warnings", models=models, largest=largest), *result.table.notes],
         limitations=TEXTS.paragraphs("limitations", anchor=result.anchor),
     )
 
 
 def is_judged(result: PruneEvaluation) -> bool:
-    """Tell whether there are enough models to say which tasks can go."""
-    return len(result.table.models) >= FEWEST_TO_PRUNE
+    """Tell whether there are enough independent models to say which tasks can go, and all tasks have one direction."""
+    return result.effective >= FEWEST_TO_PRUNE and not result.reversed_tasks
 
 
 def _summary(result: PruneEvaluation) -> list[str]:
     """What to do, how sure that is, and what pruning found and lost in simulations of as many models."""
-    models = len(result.table.models)
-    simulated = max((number for number, size in enumerate(PRUNE_MODELS) if size <= models), default=0)
+    models, effective = len(result.table.models), int(result.effective)
+    simulated = max((number for number, size in enumerate(PRUNE_MODELS) if size <= effective), default=0)
     pair, weak, good = (round(100 * share) for share in PRUNE_SHARES[simulated])
+    changes = result.influence.changes
     return TEXTS.paragraphs(
         "summary",
         judged=is_judged(result),
+        reversed=list(result.reversed_tasks),
+        options=lower_is_better_options(result.reversed_tasks),
         models=models,
+        effective=effective,
         fewest=FEWEST_TO_PRUNE,
-        dropped=[step.task for step in result.pruning.log],
+        dropped=[_with_alternatives(result, step.task) for step in result.pruning.log if step.task not in changes],
         tasks=len(result.frequency),
-        kept=len(result.pruning.kept),
+        hanging=list(changes),
+        on=_deciding(changes),
         simulated=PRUNE_MODELS[simulated],
         pair=pair,
         weak=weak,
         good=good,
-        unsure=_unsure(result),
+        unsure=[task for task in _unsure(result) if task not in changes],
         resamples=result.resamples,
-        beyond=list(dict.fromkeys(task for task, _, _ in result.pruning.beyond)),
-        floor=result.bound.spec.floor,
         flips=int(result.ranking.flips[0]),
     )
+
+
+def _with_alternatives(result: PruneEvaluation, task: str) -> str:
+    others = result.influence.alternatives.get(task, ())
+    return f"{task} (or {' or '.join(others)})" if others else task
+
+
+def _deciding(changes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The groups of models on which tasks hang, those of most tasks first."""
+    groups = Counter(label for labels in changes.values() for label in labels)
+    return [label for label, _ in groups.most_common(MOST_NAMED)]
 
 
 def _unsure(result: PruneEvaluation) -> list[str]:
     """The tasks that some replicates keep and others drop."""
     return [task for task, share in result.frequency.items() if 0.1 <= share <= 0.9]
+
+
+def _influence(result: PruneEvaluation) -> Section:
+    """What single models, families and outlying models decide."""
+    influence = result.influence
+    without = influence.kept_without_outlying
+    rows: list[list[TableCell]] = [[task, "; ".join(labels)] for task, labels in influence.changes.items()]
+    tables = [Table(title="Tasks whose fate hangs on a few models", heads=["Task", "Models"], labels=2, rows=rows)]
+    text = TEXTS.paragraphs(
+        "influence",
+        outlying=list(influence.left_out.outlying),
+        kept=len(result.pruning.kept),
+        kept_without=None if without is None else len(without),
+        tasks=len(result.frequency),
+        groups=len(influence.left_out.groups),
+        hanging=rows,
+    )
+    return Section(title="Influence of single models", text=text, tables=tables if rows else [])
 
 
 def _log(result: PruneEvaluation) -> Section:
@@ -106,7 +141,7 @@ def _tasks(result: PruneEvaluation) -> Section:
         [
             ability,
             task,
-            "kept" if task in result.pruning.kept else "dropped",
+            "no verdict" if task in result.influence.changes else "kept" if task in result.pruning.kept else "dropped",
             finite_percent(result.frequency[task]),
         ]
         for ability, tasks in result.bound.abilities.items()
@@ -230,6 +265,7 @@ def log_csv(result: PruneEvaluation) -> str:
 
 
 def kept_spec(result: PruneEvaluation) -> str:
-    """The specification with the kept tasks, as YAML."""
-    spec = result.bound.spec.model_copy(update={"abilities": dict(result.kept.abilities)})
+    """The specification with the kept tasks and those without a verdict, as YAML."""
+    kept = result.bound.keep([*result.pruning.kept, *result.influence.changes])
+    spec = result.bound.spec.model_copy(update={"abilities": dict(kept.abilities)})
     return spec.as_yaml()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from vcrgen.analysis.board_scores import (
     board_table_scores,
     saved_scores,
 )
+from vcrgen.analysis.families import guess_families
 from vcrgen.analysis.leaderboard_files import OPEN_LLM_MODEL, is_openvlm, open_llm_tasks, openvlm_scores
 from vcrgen.analysis.published_table import (
     MAX_TEXT,
@@ -178,7 +180,12 @@ class Columns:
 
 
 def read_scores(
-    files: Sequence[Path], *, lower_is_better: Sequence[str] = (), columns: Columns | None = None, private: bool = False
+    files: Sequence[Path],
+    *,
+    lower_is_better: Sequence[str] = (),
+    columns: Columns | None = None,
+    families: bool = True,
+    private: bool = False,
 ) -> ScoreTable:
     """Read one table, one export of a board, or several files of saved scores.
 
@@ -186,6 +193,7 @@ def read_scores(
         files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
         lower_is_better: Tasks whose scores are turned around.
         columns: Which columns of a table name the models, are tasks, are none.
+        families: Whether families are guessed from the names of models, where no column names them.
         private: Whether saved scores of a hidden set are read, whose exact figures are not for publication.
 
     Raises:
@@ -204,7 +212,7 @@ def read_scores(
         table = _read_json_files(files, private=private)
     else:
         table = table_from_rows(read_cells(files[0]), str(files[0]), columns)
-    inputs = [str(file) for file in files] + ["--private"] * private
+    inputs = [str(file) for file in files] + ["--private"] * private + ["--no-families"] * (not families)
     inputs += ["--models", columns.models] if columns.models else []
     for option, names in (
         ("--lower-is-better", lower_is_better),
@@ -212,7 +220,21 @@ def read_scores(
         ("--keep", columns.keep),
     ):
         inputs += [word for name in names for word in (option, name)]
+    if families and table.families is None:
+        table = _with_guessed_families(table)
     return replace(_negate(table, lower_is_better), inputs=tuple(inputs))
+
+
+def _with_guessed_families(table: ScoreTable) -> ScoreTable:
+    families = guess_families(table.models)
+    shared = [name for name, size in Counter(families).most_common() if size > 1]
+    if not shared:
+        return table
+    note = (
+        f"Families of models are guessed from their names: {len(shared)} of several models, such as "
+        f"{', '.join(shared[:3])}. A column family names them; --no-families takes each model alone."
+    )
+    return replace(table, families=families, notes=(*table.notes, note))
 
 
 def table_from_rows(rows: Iterable[Cells], source: str, columns: Columns | None = None) -> ScoreTable:

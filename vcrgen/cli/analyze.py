@@ -343,7 +343,7 @@ def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]
         return None
     if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    for option in ("lower_is_better", "ignore", "models", "keep"):
+    for option in ("lower_is_better", "ignore", "models", "keep", "no_families"):
         if getattr(settings, option):
             raise AnalysisError(f"--{option.replace('_', '-')} is for files; an example is as it is.")
     return get_example(settings.example, command)
@@ -354,7 +354,13 @@ def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions, tasks: 
     from vcrgen.analysis.score_table import Columns, read_scores
 
     columns = Columns(models=settings.models, ignore=settings.ignore, keep=settings.keep, tasks=tasks)
-    return read_scores(files or [], lower_is_better=settings.lower_is_better, columns=columns, private=settings.private)
+    return read_scores(
+        files or [],
+        lower_is_better=settings.lower_is_better,
+        columns=columns,
+        families=not settings.no_families,
+        private=settings.private,
+    )
 
 
 def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:

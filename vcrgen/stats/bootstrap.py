@@ -9,8 +9,10 @@ systems that were scored on the same groups have the same resamples, and the dif
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from vcrgen.core.products import product
 from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
-from vcrgen.stats.intervals import NORMAL_QUANTILE
+from vcrgen.stats.intervals import NORMAL_QUANTILE, t_quantile
 
 RESAMPLES = 1000
 # Weights that are multiplied at once (32 MiB of float64), and groups that are read at once.
@@ -151,6 +153,21 @@ def percentile_interval(replicates: Floats, *, low: float = 2.5, high: float = 9
     return np.where(failed, np.nan, ends[0]), np.where(failed, np.nan, ends[1])
 
 
+def few_groups_factor(groups: int) -> float:
+    """How much longer an interval has to be, as replicates of few groups vary less than the figure does.
+
+    It is the quantile of Student's t over the normal one, and the root of n / (n - 1) (Hesterberg, 2015).
+    """
+    groups = max(groups, 2)  # one alone never varies, so its interval has no length
+    return math.sqrt(groups / (groups - 1)) * t_quantile(groups - 1) / NORMAL_QUANTILE
+
+
+def expanded_interval(replicates: Floats, groups: int) -> tuple[Floats, Floats]:
+    """As `percentile_interval`, with percentiles further out for few groups."""
+    tail = 100 * NormalDist().cdf(-NORMAL_QUANTILE * few_groups_factor(groups))
+    return percentile_interval(replicates, low=tail, high=100 - tail)
+
+
 class Scale(NamedTuple):
     """A scale on which the errors of a figure are nearly normal, and the way back."""
 
@@ -167,7 +184,9 @@ EXPLAINED_VARIANCE = Scale(  # Fisher's z of the root of R2; 1 itself has no z
 )
 
 
-def corrected_interval(values: Floats, replicates: Floats, scale: Scale) -> tuple[Floats, Floats]:
+def corrected_interval(
+    values: Floats, replicates: Floats, scale: Scale, *, longer: float = 1.0
+) -> tuple[Floats, Floats]:
     """Both ends of normal intervals on a scale, about the values less the median bias of their replicates.
 
     An interval is widened to hold its value. NaN where more than 5 % of the replicates failed.
@@ -176,11 +195,12 @@ def corrected_interval(values: Floats, replicates: Floats, scale: Scale) -> tupl
         values: Figures of all models.
         replicates: Replicates x figures.
         scale: The scale on which errors are nearly normal.
+        longer: By which factor on the scale, as `few_groups_factor` gives it.
     """
     failed = np.isnan(replicates).mean(axis=0) > MOST_FAILED
     safe = np.where(np.isnan(replicates).all(axis=0), 0.5, replicates)  # any number: it has no interval
     on_scale, replicates_on_scale = scale.there(values), scale.there(safe)
     middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)
-    half = NORMAL_QUANTILE * np.nanstd(replicates_on_scale, axis=0)
+    half = NORMAL_QUANTILE * longer * np.nanstd(replicates_on_scale, axis=0)
     low, high = np.minimum(scale.back(middle - half), values), np.maximum(scale.back(middle + half), values)
     return np.where(failed, np.nan, low), np.where(failed, np.nan, high)
