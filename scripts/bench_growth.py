@@ -4,9 +4,9 @@
     python scripts/bench_growth.py bloom export --times 1,5        # those whose name holds one of these words
     python scripts/bench_growth.py splits --pairs ../shared/data/wiki/pairs_en.parquet --times 1,5,20
 
-Each run is a process of its own, and what it works on is made before. One more costs the difference of two sizes,
-without start-up. The growth is the last such cost divided by the first one: 1 where time grows with the work. The OCR
-baseline needs vcrgen[ocr].
+Each run is a process of its own, and what it works on is made before. Processor time is that of its workers, too. One
+more costs the difference of two sizes, without start-up. The growth is the last such cost divided by the first one: 1
+where time grows with the work. The OCR baseline needs vcrgen[ocr].
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import os
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -133,6 +134,7 @@ COMMANDS = {
     "build with splits, nine of ten are copies": Command("pair", 1_000, SPLITS, copies),
     "hidden, rows": Command("item", 50, f"{HIDDEN} rows", photos),
     "hidden, bars": Command("item", 50, f"{HIDDEN} bars", photos),
+    "hidden, bars, two workers": Command("item", 50, f"{HIDDEN} bars --workers 2", photos),
     "bloom build": Command("item", 500, "bloom build --items {n} --out out"),
     "export to vlmevalkit": Command("image", 100, "export data --to vlmevalkit --mode hard --out out", dataset),
     "baseline ocr": Command("image", 10, "baseline ocr data --mode hard --workers 1 --out o.jsonl", dataset),
@@ -164,8 +166,8 @@ def measure(name: str, command: Command, times: list[int], pairs: Path | None) -
             preparing.join()
             if preparing.exitcode:
                 sys.exit(f"{name}: what it works on could not be made.")
-            seconds, size_bytes = run(command.words.format(n=size).split(), folder)
-        line = f"{name}: {size:,} {command.unit}s: {seconds:.1f} s of CPU, {size_bytes / 1e6:,.0f} MB"
+            seconds, size_bytes, clock = run(command.words.format(n=size).split(), folder)
+        line = f"{name}: {size:,} {command.unit}s: {seconds:.1f} s of CPU in {clock:.1f} s, {size_bytes / 1e6:,.0f} MB"
         if found:
             margins.append(1000 * (seconds - found[-1][1]) / (size - found[-1][0]))
             line += f", {margins[-1]:.3g} ms for one more"
@@ -186,12 +188,13 @@ def prepare(name: str, size: int, folder: str, pairs: Path | None) -> None:
     COMMANDS[name].prepare(size)
 
 
-def run(words: list[str], folder: str) -> tuple[float, int]:
-    """Run a command of vcrgen; return processor time and the largest resident size in bytes."""
+def run(words: list[str], folder: str) -> tuple[float, int, float]:
+    """Run a command of vcrgen; return processor time, the largest resident size in bytes, and time by the clock."""
     log = os.open(f"{folder}/log", os.O_CREAT | os.O_RDWR)
     command = [sys.executable, "-m", "vcrgen", *words]
     here = Path.cwd()
     os.chdir(folder)
+    started = time.perf_counter()
     child = os.posix_spawn(
         sys.executable, command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, log, number) for number in (1, 2)]
     )
@@ -200,7 +203,7 @@ def run(words: list[str], folder: str) -> tuple[float, int]:
     if status:
         sys.exit(f"vcrgen {' '.join(words)} failed: {Path(folder, 'log').read_text('utf-8')[-500:]}")
     os.close(log)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, time.perf_counter() - started
 
 
 if __name__ == "__main__":

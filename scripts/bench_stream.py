@@ -49,7 +49,8 @@ YARDSTICK = 100  # images saved a round
 WARM_UP = 100  # examples before a loader is timed
 BITS = (("bits-4", "bars"), ("bits-4", "blots"))
 BITS_EXAMPLES = 40  # a round
-# Examples and saves take turns, so that others on the machine disturb both alike.
+# Examples and saves take turns, so that others on the machine disturb both alike. A process waits for a line before
+# each turn, so that several ones save at once, and make examples at once.
 PROCESS_SCRIPT = """
 import io, sys, time
 from itertools import islice
@@ -60,16 +61,17 @@ source, lang, pairs, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sy
 examples = iter(VCRStream(source, lang=lang, mode="hard"))
 images = [Image.fromarray(example["image"]) for example in islice(examples, 50)]
 best = [float("inf")] * 2
+turns = [
+    (lambda: [None for _ in islice(examples, pairs)], pairs),
+    (lambda: [image.save(io.BytesIO(), "PNG") for image in images], len(images)),
+]
 for _ in range(rounds):
-    times = [time.process_time()]
-    for _ in islice(examples, pairs):
-        pass
-    times.append(time.process_time())
-    for image in images:
-        image.save(io.BytesIO(), "PNG")
-    times.append(time.process_time())
-    spent = (times[1] - times[0]) / pairs, (times[2] - times[1]) / len(images)
-    best = list(map(min, best, spent))
+    for number, (turn, count) in enumerate(turns):
+        print(flush=True)
+        input()
+        started = time.process_time()
+        turn()
+        best[number] = min(best[number], (time.process_time() - started) / count)
 print(*best)
 """
 # numpy is there before vcrgen, with its threads.
@@ -154,7 +156,14 @@ def measure_worker_cost(examples_of: Any, pairs: int) -> float:
 def measure_processes(source: Path, lang: str, pairs: int, processes: int) -> tuple[float, float]:
     """Processor seconds of an example, and of saving its image, in so many processes that do both at once."""
     command = [sys.executable, "-c", PROCESS_SCRIPT, str(source), lang, str(pairs), str(ROUNDS)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(command, **pipes) for _ in range(processes)]
+    for _ in range(2 * ROUNDS):
+        for process in running:
+            process.stdout.readline()
+        for process in running:
+            process.stdin.write("\n")
+            process.stdin.flush()
     costs = [list(map(float, process.communicate()[0].split())) for process in running]
     return sum(example for example, _ in costs) / processes, sum(save for _, save in costs) / processes
 
