@@ -34,7 +34,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return request.param, folder
 
 
-@pytest.mark.parametrize("line", [*Page("docs/languages.md").commands, *Page("docs/languages-scripts.md").commands])
+@pytest.mark.parametrize("line", Page("docs/languages.md").commands)
 def test_the_commands_of_the_docs(run: Run, line: str) -> None:
     succeed(run, line)
 
