@@ -80,12 +80,12 @@ def typing() -> Callable[..., None]:
             item = items[place.step.item]
             answers = item.answers or question_of(checked, item).answers
             texts = tuple(says(place.rater, item.question_id, n, answer) for n, answer in enumerate(answers))
-            return Response(texts, tuple(not text for text in texts), 5.0, True, 1)
+            return Response(texts, tuple(not text for text in texts), 9.0, True, 1)
 
         with store.writing() as connection:
             for rater in raters:
                 for place in read_steps(connection, rater.number):
-                    save_response(connection, rater.number, place.number, response(place))
+                    save_response(connection, rater.number, place.number, response(place), 5.0)
                 update_rater(connection, rater.number, state=RaterState.SENT, languages="English")
 
     return type_all

@@ -150,6 +150,7 @@ def test_a_rater_who_agrees_with_nobody_is_shown_and_not_left_out() -> None:
     assert [(one.rater, one.is_outlier, one.is_excluded) for one in _raters(graded) if one.is_outlier] == [
         (8, True, False)
     ]
+    assert {one.seconds for one in _raters(graded)} == {4.0}  # by the service's clock, not as browsers say
     assert not any(one.is_outlier for one in _raters([m for m in graded if m.rater in (6, 7, 8)]))  # too few to tell
 
 
@@ -158,7 +159,9 @@ def _raters(graded: list[GradedResponse]):  # type: ignore[no-untyped-def]
     from vcrgen.study.records import RaterStep, Response
 
     places = [
-        RaterStep(m.rater, m.item, Step(StepKind.ITEM, m.item, 0, 0), Response((m.typed,), (False,), 3.0, True, 1))
+        RaterStep(
+            m.rater, m.item, Step(StepKind.ITEM, m.item, 0, 0), Response((m.typed,), (False,), 3.0, True, 1), took=4.0
+        )
         for m in graded
     ]
     items = [StudyItem(number=item, question_id=str(item), fields=1) for item in range(20)]

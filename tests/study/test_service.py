@@ -617,7 +617,11 @@ def test_the_time_of_a_step_is_the_services(client: Any, clock: list[float]) -> 
     clock[0] -= 86_400  # the clock is set back by a day: how long it took is not known
     rater.answer(4, *["x"] * fields[4])
     rater.answer(0, *["y"] * fields[0], revision=2)  # a change takes no time of its own
-    assert [place.took for place in look(store, read_steps)] == [600, 0.25, 0.25, 0.25, None, 0]
+    took = [600, 0.25, 0.25, 0.25, None, 0]
+    places = look(store, read_steps)
+    assert [place.took for place in places] == took
+    of_items = [seconds for place, seconds in zip(places, took, strict=True) if place.step.kind is StepKind.ITEM]
+    assert [json.loads(line)["seconds"] for line in export(store, "outputs").splitlines()] == of_items
 
 
 def test_the_number_of_a_check_is_no_text(make: Callable[..., StudyStore], client: Any) -> None:

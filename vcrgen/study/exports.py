@@ -75,7 +75,7 @@ def _outputs(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[Ra
             "model": f"r{place.rater}",
             "fields": response.texts,
             "unread": response.unread,
-            "seconds": response.seconds,
+            "seconds": place.took,
         }
 
 

@@ -79,7 +79,7 @@ class Response(NamedTuple):
 
     texts: tuple[str, ...]  # one for each field, as typed
     unread: tuple[bool, ...]  # for each field, true if the rater cannot read it
-    seconds: float  # spent on it while the page was in front
+    seconds: float  # spent on it while the page was in front, as the browser says, which goes on counting from it
     done: bool  # the rater went on
     revision: int  # counts the changes; an older one than the stored changes nothing
 

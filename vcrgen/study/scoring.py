@@ -176,7 +176,7 @@ class RaterStatistics(NamedTuple):
     exact_match: float
     lenient_match: float
     unread: int  # spans that the rater could not read
-    seconds: float  # median on an item
+    seconds: float | None  # median on an item by the service's clock; None if unknown of all
     conduct: Conduct
     same: tuple[int, int]  # pairs with others that typed the same, and all
     is_outlier: bool = False  # agrees much less with others
@@ -198,6 +198,7 @@ def rater_statistics(
         own = own_steps.get(rater, [])
         conduct = rater_conduct(design, items, own)
         done = finished_steps(own)
+        times = [step.took for step in done if step.took is not None]
         statistics.append(
             RaterStatistics(
                 rater=rater,
@@ -206,7 +207,7 @@ def rater_statistics(
                 exact_match=_share(mine, exact_match),
                 lenient_match=_share(mine, lenient_match),
                 unread=sum(response.unread for response in mine),
-                seconds=median(step.response.seconds for step in done if step.response),
+                seconds=median(times) if times else None,
                 conduct=conduct,
                 same=pairs[rater],
                 is_excluded=bool(broken_limits(design, conduct)),

@@ -78,7 +78,7 @@ class StudyMaintainerRoutes:
         for rater in raters:
             mine = [step for step in steps if step.rater == rater.number]
             done = sum(step.done for step in mine)
-            seconds = sum(step.response.seconds for step in mine if step.response)
+            seconds = sum(step.took or 0.0 for step in mine)
             rows.append((rater, done, len(mine), seconds / 60, rater.state in (RaterState.INVITED, RaterState.WORKING)))
         return self._templates.render(
             "maintain.html",
