@@ -65,11 +65,17 @@ ATTACKS: dict[str, Policy] = {
 
 
 @cache
+def caption_of(lang: str, number: int) -> str:
+    """The caption of a built-in pair, whose picture takes ten milliseconds to draw."""
+    return sample_pair(lang, number).caption
+
+
+@cache
 def drawn(lang: str, skill: float) -> list[tuple[tuple[str, ...], list[list[str]], str]]:
     """Spans of captions, guesses that have each token right by chance, and the caption with the first guesses."""
     scorer, joiner, images = make_scorer(lang), LANGUAGES[lang].joiner, []
     for number in range(40):
-        caption = sample_pair(lang, number).caption
+        caption = caption_of(lang, number)
         tokens = list(scorer.prepare(caption).tokens)
         rng = random.Random(f"{number} {skill}")
         spans = [tokens[start : start + 3] for start in (1, 6) if start + 3 <= len(tokens)]
@@ -108,6 +114,31 @@ def test_the_table_of_the_docs_is_what_is_paid() -> None:
         means = [f"{fmean(row[column] for row in paid):.2f}" for column in ("exact", "jaccard", "restoration")]
         line = " | ".join([f"| {name}", *(mean.removeprefix("0") for mean in means)])
         assert f"{line} |" in PAGE.text
+
+
+def share_of_groups_that_differ(of: Callable[[list[str], str], float], skill: float) -> float:
+    """Of groups of eight answers whose words are right by chance, those in which not all have the same reward."""
+    groups = []
+    for number in range(60):
+        tokens, rng = caption_of("en", number).split(), random.Random(f"{number} {skill}")
+        spans = [tokens[start : start + 5] for start in (1, 8)]
+        outputs = (
+            "\n".join(" ".join(word if rng.random() < skill else rng.choice(tokens) for word in span) for span in spans)
+            for _ in range(8)
+        )
+        answers = [" ".join(span) for span in spans]
+        groups.append({of(answers, output) for output in outputs})
+    return fmean(len(values) > 1 for values in groups)
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [("exact", lambda answers, output: reward.metrics(answers, output)["exact"]), ("restoration", reward.of)],
+)
+def test_groups_differ_at_any_skill(name: str, of: Callable[[list[str], str], float]) -> None:
+    shares = [share_of_groups_that_differ(of, skill) for skill in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    assert f"| {name} | {' | '.join(f'{share:.2f}'.removeprefix('0') for share in shares)} |" in PAGE.text, shares
+    assert name == "exact" or min(shares) > 0.95
 
 
 @given(word=WORD)
