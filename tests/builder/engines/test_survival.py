@@ -20,7 +20,7 @@ from vcrgen.builder.run import WORK, build
 from vcrgen.core.errors import WorkerError
 from vcrgen.core.progress import ProgressListener
 
-pytest.importorskip("ray", reason="needs pip install '.[ray]'")
+pytest.importorskip("ray", reason="needs vcrgen[ray]")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.extras,
@@ -237,10 +237,7 @@ class Building(threading.Thread):
             raise self.error
 
 
-def test_a_machine_is_killed(
-    log: Log, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
+def test_a_machine_is_killed(log: Log, tree: Tree, reference: Path, tmp_path: Path) -> None:
     machines = Machines(PATIENT)
     try:
         building = Building(tmp_path / "out", machines.address)
@@ -289,8 +286,6 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
         "survival = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(survival)\n"
         f"survival.run._load_worker = survival.logged(Path({str(folder)!r}), most=5)\n"
-        "from vcrgen.builder.engines import attempts\n"
-        "attempts.LATE_SECONDS = 120.0\n"
         f"survival.build(out={str(out)!r}, engine='ray', address=sys.argv[1], **survival.OPTIONS)\n"
     )
 
@@ -316,7 +311,7 @@ def test_driver_and_cluster_are_killed(tree: Tree, reference: Path, tmp_path: Pa
 def test_all_machines_are_killed(
     machines: Machines, log: Log, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vcrgen.builder.engines.attempts.NO_NODE_SECONDS", 3.0)
+    monkeypatch.setattr("vcrgen.builder.engines.ray.NO_NODE_SECONDS", 3.0)
     building = Building(tmp_path / "out", machines.address)
     building.start()
     log.wait_inside(commits=4)
@@ -332,13 +327,12 @@ def test_all_machines_are_killed(
 def test_a_poison_shard(
     machines: Machines, tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from vcrgen.builder.engines.attempts import CRASHES
+    from vcrgen.builder.engines.ray import CRASHES
 
     log = Log(tmp_path / "log")
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(run, "_load_worker", logged(log.folder, poison=3, pause=0.0))
-        patch.setattr("vcrgen.builder.engines.attempts.LATE_SECONDS", 120.0)
         with pytest.raises(WorkerError, match=r"samples rows 24 to 31 \(shard 3\).*All other shards are finished"):
             build(out=out, engine="ray", address=machines.address, **OPTIONS)
     assert log.shards("start").count(3) == CRASHES

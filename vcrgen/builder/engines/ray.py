@@ -1,21 +1,31 @@
-"""The Ray engine: connection, comparison of the machines, remote tasks. The run itself is in `attempts.py`."""
+"""The Ray engine: connection, comparison of the machines, and tasks that are submitted again where one is lost.
+
+Ray's own retries are not used: it counts lost machines among the crashes of a task, tries a task that ran out of memory
+without end, and may wait for a long time for a machine that it has declared dead.
+"""
 
 import os
 import socket
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
-from vcrgen.builder.engines.attempts import Outcome, RayRun, alive, on_node
-from vcrgen.builder.engines.base import Engine, Report, Worker, freeze_loaded
-from vcrgen.core.errors import EngineError
+from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker, freeze_loaded
+from vcrgen.core.errors import EngineError, VcrgenError, WorkerError
 from vcrgen.core.extras import needs_extra
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 120.0
+CRASHES = 3  # of a task, before it is left
+AHEAD = 2  # tasks that a machine is given for each of its processors, so that none waits
+NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
+POLL_SECONDS = 0.5
+
+Outcome = tuple[Any, list[tuple[int, int, Counter[str]]]]
+"""The result of a task and its reports: the processes of a cluster cannot call the driver."""
 
 _loaded: dict[str, Worker] = {}  # of this process: the worker of a run
 
@@ -40,13 +50,13 @@ def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], add
         # In a list, a reference stays one: a process fetches the object once, not for every task.
         references = [ray.put(make_worker)]
         name = uuid.uuid4().hex
-        call = ray.remote(num_cpus=1, max_retries=0)(timed_task)
+        call = ray.remote(num_cpus=1, max_retries=0)(reported_task)
 
-        def submit(task: Any, strategy: Any) -> Any:
-            return call.options(scheduling_strategy=strategy).remote(name, references, task)
+        def submit(task: Any, node: str) -> Any:
+            return call.options(scheduling_strategy=on_node(node)).remote(name, references, task)
 
         def run(tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-            for result, reports in RayRun(ray, tasks, submit=submit).results():
+            for result, reports in _Run(ray, tasks, submit).outcomes():
                 for counts in reports:
                     report(*counts)
                 yield result
@@ -102,18 +112,131 @@ def _check_machines(ray: Any, address: str, packages: tuple[str, ...]) -> None:
                 )
 
 
-def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
-    """Run one attempt in a process of Ray; return its outcome and its seconds."""
+class Node(NamedTuple):
+    """A machine of the cluster: its address, and how many processors it has for tasks."""
+
+    address: str
+    cpus: int
+
+
+def alive(ray: Any) -> dict[str, Node]:
+    """The machines that run tasks, by Ray's id."""
+    return {
+        node["NodeID"]: Node(address=node["NodeManagerAddress"], cpus=int(node["Resources"]["CPU"]))
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
+    }
+
+
+def on_node(node: str) -> Any:
+    """Ray's scheduling strategy for one machine only."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+
+
+class _Attempt(NamedTuple):
+    """A task by number, and the machine that it was given to, by Ray's id."""
+
+    task: int
+    node: str
+
+
+class _Run:
+    """A run of tasks, of which each machine has a queue of its own.
+
+    A task of a lost machine runs again without limit, one that crashed its process `CRASHES` times in all.
+    """
+
+    def __init__(self, ray: Any, tasks: Sequence[Any], submit: Callable[[Any, str], Any]) -> None:
+        self._ray, self._tasks, self._submit = ray, tasks, submit
+        self._waiting = deque(range(len(tasks)))
+        self._live: dict[Any, _Attempt] = {}  # by Ray's reference
+        self._crashes: dict[int, list[str]] = {}  # of a task: the machines
+        self._nodes: dict[str, Node] = {}
+        self._updated, self._last_alive = float("-inf"), time.monotonic()
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield outcomes as they come; errors as of `Engine`."""
+        try:
+            while self._waiting or self._live:
+                self._update_nodes()
+                self._submit_waiting()
+                if not self._live:
+                    time.sleep(POLL_SECONDS)
+                    continue
+                for reference in self._ray.wait(list(self._live), num_returns=1, timeout=POLL_SECONDS)[0]:
+                    outcome = self._outcome(reference, self._live.pop(reference))
+                    if outcome is not None:
+                        yield outcome
+        finally:
+            for reference in self._live:
+                with suppress(Exception):
+                    self._ray.cancel(reference, force=True)
+        crashed = sorted(task for task, nodes in self._crashes.items() if len(nodes) == CRASHES)
+        if crashed:
+            raise CrashedTasksError([self._tasks[task] for task in crashed], CRASHES)
+
+    def _update_nodes(self) -> None:
+        """Update the machines at intervals, and take back the tasks of lost ones."""
+        now = time.monotonic()
+        if now - self._updated < POLL_SECONDS:
+            return
+        self._updated, self._nodes = now, alive(self._ray)
+        if self._nodes:
+            self._last_alive = now
+        elif now - self._last_alive > NO_NODE_SECONDS:
+            raise WorkerError(
+                "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to "
+                "go on."
+            )
+        for reference in [name for name, attempt in self._live.items() if attempt.node not in self._nodes]:
+            self._waiting.appendleft(self._live.pop(reference).task)
+
+    def _submit_waiting(self) -> None:
+        """Give waiting tasks to the least loaded machines."""
+        while self._waiting and (node := self._free_node(self._crashes.get(self._waiting[0], []))):
+            task = self._waiting.popleft()
+            self._live[self._submit(self._tasks[task], node)] = _Attempt(task, node)
+
+    def _free_node(self, crashed: Sequence[str]) -> str | None:
+        """The least loaded machine that has room for a task, which crashed on some and goes to another one if any."""
+        given = Counter(attempt.node for attempt in self._live.values())
+        names = set(self._nodes).difference(crashed) or set(self._nodes)
+        load, name = min(((given[name] / self._nodes[name].cpus, name) for name in names), default=(AHEAD, ""))
+        return name if load < AHEAD else None
+
+    def _outcome(self, reference: Any, attempt: _Attempt) -> Outcome | None:
+        """The outcome of a task; None where it has to run again, or crashed too often."""
+        errors = self._ray.exceptions
+        try:
+            outcome: Outcome = self._ray.get(reference)
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, VcrgenError | OSError):
+                raise error.cause from None
+            raise
+        except errors.RayError as error:
+            lost = isinstance(error, errors.NodeDiedError | errors.TaskUnschedulableError | errors.ObjectLostError)
+            crashes = self._crashes.setdefault(attempt.task, [])
+            if not lost and attempt.node in alive(self._ray):
+                crashes.append(attempt.node)
+            if len(crashes) < CRASHES:
+                self._waiting.appendleft(attempt.task)
+            return None
+        return outcome
+
+
+def reported_task(run: str, held: list[Any], task: Any) -> Outcome:
+    """Run a task in a process of Ray."""
     import ray
 
     if run not in _loaded:
         _loaded.clear()
         _loaded[run] = ray.get(held[0])()
         freeze_loaded()
-    started = time.monotonic()
     reports: list[tuple[int, int, Counter[str]]] = []
     result = _loaded[run](task, lambda read, built, rejected: reports.append((read, built, rejected)))
-    return (result, reports), time.monotonic() - started
+    return result, reports
 
 
 def make_probe(packages: tuple[str, ...]) -> Callable[[], dict[str, str]]:
