@@ -9,6 +9,7 @@ import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import Components, CorrelationTable, MapResult, cluster_members, nearest
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import (
     Percent,
@@ -31,7 +32,7 @@ _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Ke
 def map_document(result: MapResult, *, settings: str, about: str = "", private: bool = False) -> Document:
     """Report a map; arguments as in ``factors_document``."""
     table = result.table
-    models = table.models if isinstance(table, CorrelationTable) else len(table.models)
+    models = _models(table)
     sections = [_tasks(result), _heatmap(result), _tree(result), _clusters(result)]
     if result.components is not None:
         sections.append(_components(result, result.components))
@@ -55,6 +56,10 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
             "limitations", has_scores=_has_scores(result), has_errors=result.reliabilities is not None
         ),
     )
+
+
+def _models(table: ScoreTable | CorrelationTable) -> int:
+    return table.models if isinstance(table, CorrelationTable) else len(table.models)
 
 
 def _has_scores(result: MapResult) -> bool:
@@ -111,6 +116,7 @@ def _tasks(result: MapResult) -> Section:
         predicted=result.predicted is not None,
         has_scores=_has_scores(result),
         complete=result.complete,
+        models=_models(result.table),
         has_errors=result.reliabilities is not None,
     )
     return Section(title="Tasks", text=text, tables=[table])

@@ -68,7 +68,9 @@ KINDS = (
     ),
     ColumnKind(
         "average",
-        _pattern(r"((global|overall|total|macro) )?(avg|average|mean|overall|total)\.?( (score|accuracy|acc))?"),
+        _pattern(
+            r"((global|overall|macro|domain|weighted) )?(avg|average|mean|overall|total)\.?( (score|accuracy|acc))?"
+        ),
     ),
     ColumnKind("count", _pattern(r"(hub )?(likes|❤|downloads|stars|votes)|(#|n|number of) ?(votes|battles|samples)")),
 )
