@@ -63,7 +63,9 @@ def test_strengths_beyond_numbers_are_one_sentence() -> None:
 def test_strengths_are_a_task_of_the_models_that_have_votes(gold: ScoreTable, tmp_path: Path) -> None:
     file = str(written("made 1,made 2,tie\nmade 2,made 3,made 2\nmade 3,made 1,made 3\n", tmp_path / "votes.csv"))
     table = with_votes(gold, file)
-    assert table.tasks == (*gold.tasks, file) and np.isfinite(table.scores[:, -1]).sum() == 3
+    assert table.tasks == (*gold.tasks, file) and table.models == ("made 1", "made 2", "made 3")
+    assert table.notes[-1].endswith("votes.csv has no score of them: 162 of 165.")
+    assert table.scores[1, -1] > table.scores[2, -1] > table.scores[0, -1]
     assert with_votes(gold, "Human") is gold and with_votes(gold, None) is gold
     written("A,B,tie\n", tmp_path / "votes.csv")
     with pytest.raises(AnalysisError, match="has none of the models of made scores: it has A, B, the table has made 1"):

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.assemble import assemble
+    from vcrgen.analysis.benchmarks import Benchmark, compare_benchmarks
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.pairwise_correlations import pairwise
     from vcrgen.analysis.pls import Structure, fit_pls, quality
+    from vcrgen.analysis.pool import read_pool
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import prune_document
     from vcrgen.analysis.pruning import prune
@@ -28,13 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXAMPLES",
+    "Benchmark",
     "Columns",
     "Document",
     "FactorSpec",
     "ScoreTable",
     "Structure",
     "anchor_agreement",
+    "assemble",
     "bind",
+    "compare_benchmarks",
     "evaluate_pruning",
     "factors_document",
     "fit_correlations",
@@ -47,6 +53,7 @@ __all__ = [
     "prune",
     "prune_document",
     "quality",
+    "read_pool",
     "read_scores",
     "read_spec",
     "read_votes",
@@ -58,11 +65,14 @@ __getattr__, __dir__ = attach(
     __name__,
     {
         "analysis.pairwise_correlations": ["pairwise"],
+        "analysis.assemble": ["assemble"],
+        "analysis.benchmarks": ["Benchmark", "compare_benchmarks"],
         "analysis.examples": ["EXAMPLES"],
         "analysis.factors": ["anchor_agreement", "fit_correlations", "fit_factors"],
         "analysis.factors_report": ["factors_document"],
         "analysis.map_report": ["map_document"],
         "analysis.pls": ["Structure", "fit_pls", "quality"],
+        "analysis.pool": ["read_pool"],
         "analysis.prune_report": ["prune_document"],
         "analysis.pruning": ["prune"],
         "analysis.redundancy": ["make_map"],

@@ -74,6 +74,7 @@ def _metrics(result: BenchmarkComparison) -> Section:
         _bars(result, label, [result.metrics(number)[metric] for number in range(len(result.names))])
         for label, metric in (("D_div", "d_div"), ("TC", "tc"), ("D_valid", "d_valid"))
     ]
+    charts.append(_bars(result, f"r of the mean with {result.anchor}", result.agreement))
     text = TEXTS.paragraphs("metrics", models=result.models, fewest_d_div=FEWEST_D_DIV)
     return Section(title="Metrics", text=text, panels=charts, tables=[table])
 
@@ -110,6 +111,5 @@ def _agreement(result: BenchmarkComparison) -> Section:
         labels=2,
         rows=compared,
     )
-    chart = _bars(result, f"r of the mean with {result.anchor}", result.agreement)
     text = TEXTS.paragraphs("agreement")
-    return Section(title="Agreement", text=text, panels=[chart], tables=[table, differences])
+    return Section(title="Agreement", text=text, tables=[table, differences])

@@ -195,7 +195,7 @@ def read_anchor(anchor: str | None, tasks: Sequence[str]) -> dict[str, float] | 
 
 
 def with_votes(table: ScoreTable, anchor: str | None) -> ScoreTable:
-    """The table with strengths as a task of the name of the file, if the anchor is a CSV of votes and no task.
+    """The table of the models with votes, their strengths as a task, if the anchor is a CSV of votes and no task.
 
     Raises:
         AnalysisError: As `read_anchor`, or no model of the table has votes.
@@ -205,19 +205,25 @@ def with_votes(table: ScoreTable, anchor: str | None) -> ScoreTable:
 
 
 def with_anchor(table: ScoreTable, name: str, scores: dict[str, float]) -> ScoreTable:
-    """The table with a further task: outside scores by the names of models.
+    """The table with a further task, an outside score; models without one are left out, which a note says.
 
     Raises:
         AnalysisError: No model of the table has one.
     """
-    column = np.array([[scores.get(model, np.nan)] for model in table.models])
-    if not np.isfinite(column).any():
+    has_score = np.array([model in scores for model in table.models])
+    if not has_score.any():
         raise AnalysisError(
             f"{name} has none of the models of {table.source}: it has {_first(list(scores))}, the table has "
             f"{_first(table.models)}; give both the same names."
         )
-    errors = None if table.errors is None else np.hstack([table.errors, np.full_like(column, np.nan)])
-    return replace(table, tasks=(*table.tasks, name), scores=np.hstack([table.scores, column]), errors=errors)
+    notes = table.notes
+    if not has_score.all():
+        notes += (f"Models left out, as {name} has no score of them: {(~has_score).sum()} of {len(has_score)}.",)
+    part = table.select_models(has_score)
+    column = np.array([[scores[model]] for model in part.models])
+    errors = None if part.errors is None else np.hstack([part.errors, np.full_like(column, np.nan)])
+    tasks = (*part.tasks, name)
+    return replace(part, tasks=tasks, scores=np.hstack([part.scores, column]), errors=errors, notes=notes)
 
 
 def _first(names: Sequence[str]) -> str:
