@@ -1,6 +1,6 @@
 """Draw the pictures at the head of pages of docs/: parts of pages that vcrgen writes, as a browser shows them.
 
-    python scripts/draw_pages.py                # docs/view.png, docs/bloom.png, docs/profile.png, docs/stream.png
+    python scripts/draw_pages.py                # docs/view.png, bloom.png, board.png, profile.png, stream.png
 
 Needs chromium on the path.
 """
@@ -31,6 +31,8 @@ def main() -> None:
         vcrgen("bloom", "build", "--out", folder / "items")
         vcrgen("view", folder / "items", "--out", folder / "bloom")
         draw(folder / "bloom" / "index.html", "bloom", (0, 262, WIDTH, 778))
+        vcrgen("demo", "--out", folder / "demo")
+        draw(folder / "demo" / "site" / "board-public-hard-tei.html", "board", (0, 0, WIDTH, 700))
         vcrgen("profile", "--example", "bloom", "--out", folder / "profile.html")
         draw(folder / "profile.html", "profile", (0, 0, WIDTH, 650))
     save(side_by_side(epochs()), "stream")
