@@ -193,3 +193,8 @@ function startFilters() {
 }
 
 if (filters) startFilters();
+
+// ---- a file that waits to be scored: the page is asked for anew
+
+const waiting = document.querySelector("[data-again]");
+if (waiting) setTimeout(() => location.reload(), 1000 * waiting.dataset.again);
