@@ -1975,6 +1975,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "analysis",
+        "a column that is no mean of others is taken for one where a few models fit",
+        "_MEAN_ROWS = 0.95",
+        "_MEAN_ROWS = 0.05",
+        "tests/analysis/test_published_table.py",
+    ),
+    M(
+        "stats",
+        "EM forgets the variance of what is missing",
+        "(levels[:, :, None] * levels[:, None] + rest)",
+        "(levels[:, :, None] * levels[:, None])",
+        "tests/stats/test_em_covariance.py",
+    ),
+    M(
+        "analysis",
         "the worst models are those behind the best",
         "ranks(-original) <= end",
         "place > end",

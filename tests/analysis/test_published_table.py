@@ -42,6 +42,7 @@ ISSUE = (
             "a_16 a_8",
             "BBH",
         ),
+        ("fullname,BBH Raw,BBH,Type\na,0.3,5,x\nb,0.4,6,y\n", "a b", "BBH"),
     ],
 )
 def test_tables_as_published(text: str, models: str, tasks: str) -> None:

@@ -13,13 +13,15 @@ from typing import Any
 
 from vcrgen.core.errors import AnalysisError
 
-OPEN_LLM_MODEL = "eval_name"  # the model with its precision: ``fullname`` comes twice
+_OPEN_LLM_MODELS = ("eval_name", "fullname")  # the first has the precision, too: the second comes twice
 _WHOLE = ("Overall", "Final Score")
 
 
-def open_llm_tasks(heads: Sequence[str]) -> list[str]:
-    """The tasks of the Open LLM Leaderboard; none if a table is not of it."""
-    return [head for head in heads if f"{head} Raw" in heads] if OPEN_LLM_MODEL in heads else []
+def open_llm_columns(heads: Sequence[str]) -> list[str]:
+    """The column of models and the tasks of the Open LLM Leaderboard; none if a table is not of it."""
+    models = next((name for name in _OPEN_LLM_MODELS if name in heads), None)
+    tasks = [head for head in heads if f"{head} Raw" in heads]
+    return [models, *tasks] if models and tasks else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from vcrgen.analysis.board_scores import (
     saved_scores,
 )
 from vcrgen.analysis.families import guess_families
-from vcrgen.analysis.leaderboard_files import OPEN_LLM_MODEL, is_openvlm, open_llm_tasks, openvlm_scores
+from vcrgen.analysis.leaderboard_files import is_openvlm, open_llm_columns, openvlm_scores
 from vcrgen.analysis.published_table import (
     MAX_TEXT,
     MEAN,
@@ -253,8 +253,8 @@ def table_from_rows(rows: Iterable[Cells], source: str, columns: Columns | None 
                 f"{', '.join(LONG + OPTIONAL_COLUMNS)}. Leave it out with {_ignored(unknown)}."
             )
         return _from_long(_long_rows(iter(lines)), source)
-    if tasks := open_llm_tasks(heads):
-        return _from_wide([OPEN_LLM_MODEL, *tasks], lines, source, replace(columns, models=OPEN_LLM_MODEL))
+    if of_board := open_llm_columns(heads):
+        return _from_wide(of_board, lines, source, replace(columns, models=columns.models or of_board[0]))
     return _from_wide(heads, lines, source, columns)
 
 
