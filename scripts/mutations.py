@@ -2102,8 +2102,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "a verdict that a few models decide is given",
-        "if self._compare(value - self.value, least, most) != verdict",
-        "if self._compare(0.0, least, most) != verdict",
+        "(value > limit) == (self.low > limit)",
+        "(value > limit) >= False",
         "tests/analysis/test_influence.py",
     ),
     M(

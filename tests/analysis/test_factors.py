@@ -146,3 +146,15 @@ def test_scores_that_are_missing_cost_no_models(gold: ScoreTable, gold_spec: Fac
     scores[:80, 4], scores[80:, 5], scores[0, 5] = np.nan, np.nan, np.nan
     with pytest.raises(AnalysisError, match=r"'Landmark' and 'Basic Medical Science' have 0 models in common; 5 are"):
         fit_factors(replace(gold, scores=scores), gold_spec, draws=100)
+
+
+def test_a_rare_task_loses_its_own_intervals_alone(gold: ScoreTable, gold_spec: FactorSpec) -> None:
+    """In one resample in seven neither of the two models is drawn that solve it, and there it does not vary."""
+    scores = gold.scores.copy()
+    rare = gold.tasks.index("OCR")
+    scores[:, rare] = 0
+    scores[:2, rare] = 5, 7
+    found = fit_factors(replace(gold, scores=scores), gold_spec, draws=100, progress=False)
+    place = found.bound.tasks.index("OCR")
+    assert np.flatnonzero(~np.isfinite(found.loadings.low)).tolist() == [place] and found.failed == 0
+    assert np.isfinite(found.alpha.low).all() and np.isfinite(found.r2.low[-1]) and np.isfinite(found.tc.low)

@@ -91,11 +91,20 @@ def test_a_verdict_is_not_given_where_a_few_models_decide(good_tasks: tuple[Scor
 
 
 @pytest.mark.parametrize(
-    ("without", "verdict"),
-    [((0.71, 0.69), "passed"), ((0.71, 0.62), "hangs on few"), ((0.71, np.nan), "hangs on few"), ((), "passed")],
+    ("without", "has_outlying", "verdict"),
+    [
+        ((0.71, 0.62), False, "passed"),
+        ((0.71, 0.54), False, "hangs on few"),
+        ((0.71, np.nan), False, "hangs on few"),
+        ((0.66, 0.62), True, "passed"),
+        ((0.62, 0.71), True, "hangs on few"),
+        ((), False, "passed"),
+    ],
 )
-def test_the_interval_moves_with_the_figure(without: tuple[float, ...], verdict: str) -> None:
-    assert FactorEstimate(0.7, 0.6, 0.8, without).verdict(least=0.55) == verdict
+def test_a_model_decides_by_the_figure_and_outlying_ones_by_the_interval(
+    without: tuple[float, ...], has_outlying: bool, verdict: str
+) -> None:
+    assert FactorEstimate(0.7, 0.6, 0.8, without, has_outlying).verdict(least=0.55) == verdict
 
 
 def test_what_is_left_out(good_tasks: tuple[ScoreTable, FactorSpec]) -> None:

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
+from vcrgen.analysis.factors import fit_factors
+from vcrgen.analysis.factors_report import factors_document
+from vcrgen.analysis.map_report import map_document
+from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.prune_report import prune_document
+from vcrgen.analysis.redundancy import make_map
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.signs import lower_is_better_options, reversed_tasks
+from vcrgen.analysis.spec import FactorSpec
 
 
 def correlations(turned: list[int], tasks: int = 6, r: float = 0.5) -> np.ndarray:
@@ -29,3 +37,20 @@ def test_chance_is_no_direction() -> None:
 
 def test_names_are_quoted() -> None:
     assert lower_is_better_options(["CHAIR i", "WER"]) == "--lower-is-better 'CHAIR i' --lower-is-better WER"
+
+
+def test_reports_say_so_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 20)
+    rng = np.random.default_rng(0)
+    abilities = rng.standard_normal((90, 1)) + 0.5 * rng.standard_normal((90, 6))
+    abilities[:, 1] *= -1
+    models = tuple(f"m{number}" for number in range(90))
+    table = ScoreTable(source="t", models=models, tasks=("a", "an error", "b", "c", "d", "e"), scores=abilities)
+    spec = FactorSpec(abilities={"A": ("a", "an error", "b"), "B": ("c", "d", "e")})
+    for summary in (
+        map_document(make_map(table, draws=100, progress=False), settings="").summary,
+        factors_document(fit_factors(table, spec, draws=100, progress=False), settings="").summary,
+        prune_document(evaluate_pruning(table, spec, repeats=20, progress=False), settings="").summary,
+    ):
+        assert summary[0].endswith("Is lower better? Then give --lower-is-better 'an error'.")
+        assert not any("Drop no task:" in sentence or "Keep all" in sentence for sentence in summary)

@@ -58,30 +58,38 @@ class FactorEstimate:
     low: float
     high: float
     without: tuple[float, ...] = ()  # the figure when each group of models is left out; NaN without a solution
+    has_outlying: bool = False  # whether the first group is that of the models far from all others
 
     def verdict(self, *, least: float | None = None, most: float | None = None) -> str:
         """Compare with a limit.
 
         Returns:
-            ``passed`` or ``failed`` if the whole interval is on one side of the limit, and stays there whichever models
-            are left out; else ``inconclusive``, or ``hangs on few`` where a group of models decides.
+            ``passed`` or ``failed`` if the whole interval is on one side of the limit, and no group of models decides;
+            else ``inconclusive``, or ``hangs on few`` where one does.
         """
         verdict = self._compare(0.0, least, most)
         return "hangs on few" if self.hangs_on(least=least, most=most) else verdict
 
     def hangs_on(self, *, least: float | None = None, most: float | None = None) -> list[int]:
-        """The numbers of the groups of models without which a limit is not passed, or not failed.
+        """The numbers of the groups of models that decide whether a limit is passed or failed.
 
-        The interval is moved by as much as the figure: it is not drawn anew for each group.
+        A model or a family decides if without it the figure is beyond the limit: that it might be absent, the interval
+        allows for. Outlying models decide if the interval, moved as far as the figure moves, reaches the limit.
         """
         verdict = self._compare(0.0, least, most)
-        if verdict not in ("passed", "failed"):
+        limit = least if least is not None else most
+        if verdict not in ("passed", "failed") or limit is None:
             return []
-        return [
-            number
-            for number, value in enumerate(self.without)
-            if self._compare(value - self.value, least, most) != verdict
-        ]
+        deciding = []
+        for number, value in enumerate(self.without):
+            is_outlying = self.has_outlying and number == 0
+            remains = (
+                self._compare(value - self.value, least, most) == verdict
+                if is_outlying
+                else (np.isfinite(value) and (value > limit) == (self.low > limit))
+            )
+            deciding += [] if remains else [number]
+        return deciding
 
     def _compare(self, moved: float, least: float | None, most: float | None) -> str:
         limit = least if least is not None else most
@@ -108,6 +116,7 @@ class FactorEstimates:
     high: Floats
     replicates: Floats  # replicates x shape of the figures; NaN where a replicate has no solution
     without: Floats  # groups of models that are left out x shape of the figures; NaN where there is no solution
+    has_outlying: bool  # as of `FactorEstimate`
 
     def __getitem__(self, position: int | tuple[int, ...]) -> FactorEstimate:
         return FactorEstimate(
@@ -115,6 +124,7 @@ class FactorEstimates:
             float(self.low[position]),
             float(self.high[position]),
             tuple(float(figure[position]) for figure in self.without),
+            self.has_outlying,
         )
 
 
@@ -291,7 +301,8 @@ class FactorResult(NotebookResult):
         """Without what sampling adds; the interval is that of `srmr`, widened to hold the value."""
         value = corrected_srmr(self.srmr.value, self._srmr.replicates)
         without = tuple(value + other - self.srmr.value for other in self.srmr.without)
-        return FactorEstimate(value, min(self.srmr.low, value), max(self.srmr.high, value), without)
+        low, high = min(self.srmr.low, value), max(self.srmr.high, value)
+        return FactorEstimate(value, low, high, without, self.srmr.has_outlying)
 
     @cached_property
     def d_div(self) -> FactorEstimate:
@@ -350,7 +361,8 @@ class FactorResult(NotebookResult):
             interval = expanded_interval(replicates, families)
         else:
             interval = percentile_interval(replicates)
-        return FactorEstimates(values, *interval, replicates, _of_each(figure, self.left_out_fits, values))
+        without = _of_each(figure, self.left_out_fits, values)
+        return FactorEstimates(values, *interval, replicates, without, bool(self.left_out.outlying))
 
 
 def _of_each(figure: Callable[[FactorFit], Floats | float], fits: Sequence[FactorFit | None], like: Floats) -> Floats:

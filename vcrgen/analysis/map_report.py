@@ -8,8 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
+from vcrgen.analysis.families import families_section
 from vcrgen.analysis.redundancy import Components, CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.signs import lower_is_better_options, reversed_tasks
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import (
     Percent,
@@ -50,7 +52,7 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
         lead=lead,
         settings=settings,
         private=private,
-        sections=sections,
+        sections=[*sections, *_families(result)],
         warnings=[*TEXTS.paragraphs("warnings", models=models, largest=0), *table.notes],
         limitations=TEXTS.paragraphs(
             "limitations", has_scores=_has_scores(result), has_errors=result.reliabilities is not None
@@ -60,6 +62,11 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
 
 def _models(table: ScoreTable | CorrelationTable) -> int:
     return table.models if isinstance(table, CorrelationTable) else len(table.models)
+
+
+def _families(result: MapResult) -> list[Section]:
+    table = result.table
+    return [] if isinstance(table, CorrelationTable) else families_section(table.models, table.families)
 
 
 def _has_scores(result: MapResult) -> bool:
@@ -76,8 +83,11 @@ def _summary(result: MapResult) -> list[str]:
     pairs = np.triu_indices(len(tasks), 1)
     adjusted = result.correlations.adjusted[pairs]
     members = cluster_members(clusters.labels)
+    turned = _reversed(result)
     return TEXTS.paragraphs(
         "summary",
+        reversed=turned,
+        options=lower_is_better_options(turned),
         tasks=len(tasks),
         limit=REDUNDANT,
         redundant=None if predicted is None else [tasks[task] for task in np.flatnonzero(predicted >= REDUNDANT)],
@@ -88,6 +98,14 @@ def _summary(result: MapResult) -> list[str]:
         unsettled=int((~(adjusted < 0.05)).sum()) if np.isfinite(adjusted).any() else None,
         pairs=len(adjusted),
     )
+
+
+def _reversed(result: MapResult) -> list[str]:
+    """Tasks that rank models the other way round than most; correlations alone cannot be turned by an option."""
+    if isinstance(result.table, CorrelationTable):
+        return []
+    tasks = result.table.tasks
+    return [tasks[row] for row in reversed_tasks(result.correlations.r, len(result.table.models), range(len(tasks)))]
 
 
 def _unstable(clusters: Iterable[Ints], together: Floats) -> int:

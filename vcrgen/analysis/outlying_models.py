@@ -23,7 +23,7 @@ CUT = 2.5  # robust standard deviations beyond which a model has no weight in th
 REWEIGHTED = 5  # times, after which few models change sides
 _SD_WITHIN_CUT = 0.9546  # standard deviation of the standard normal distribution within the cut
 _HALF = 0.6745  # half of it lies as far from the middle, or nearer
-FALSE_ALARMS = 0.5  # of a table of normal scores: expected number of models that are found by the first distance
+FALSE_ALARMS = 0.1  # of a table of normal scores: expected number of models that are found by the first distance
 TWINS = 0.1  # of the median squared distance of two models: below it they are as good as one
 LOW = -1.5  # robust standard deviations of the mean of all tasks, below which twins count as failed
 
