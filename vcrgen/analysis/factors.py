@@ -455,7 +455,7 @@ def fit_factors(
             "the same; put their tasks under one."
         )
     weights = model_weights(len(used.models), seed=seed, draws=draws, groups=used.groups)
-    left_out = leave_outs(used, [bound.structure.blocks[ability] for ability in bound.structure.abilities])
+    left_out = leave_outs(used.filled(), [bound.structure.blocks[ability] for ability in bound.structure.abilities])
     values = {"seed": seed, "resamples": draws}
     with open_progress(progress, doing="fitting", unit="resamples", kept="fitted") as listener:
         replicates = tuple(
