@@ -170,6 +170,7 @@ def made_up_keys(pairs: int) -> np.ndarray:
         part = keys["difference"][start : start + (1 << 20)]
         part[:] = rng.integers(256, size=part.shape, dtype=np.uint8)
     copies = pairs // 10
+    keys["caption"]["high"][:copies] += np.uint64(1)  # as no pair may repeat another one: its part would be read
     keys["difference"][:copies] = keys["difference"][copies : 2 * copies]
     keys["difference"][:copies, 0] ^= 1
     return keys
