@@ -36,7 +36,7 @@ from vcrgen.train.options import TrainOptions, read_recipe
 
 WORK = ".vcrgen-finetune"
 LOG, REPORT = "train.jsonl", "run.json"
-VERSION = "vcrgen-finetune-2"
+VERSION = "vcrgen-finetune-3"
 PACKAGES = ("torch", "transformers", "peft", "schedulefree", "trl")
 
 
@@ -111,7 +111,9 @@ def finetune(
                     last = checkpoint_of(work)
                     if last and isinstance(data, StreamRows):
                         data.go_on_from(last.place)
-                    trainer = make_trainer(loaded, data, options, recipe, folder=work, listener=listener)
+                    trainer = make_trainer(
+                        loaded, data, options, recipe, folder=work, checkpoint=last, listener=listener
+                    )
                     listener.stage("")
                     listener.begin(trainer.args.max_steps, last.step if last else 0)
                     trainer.train(resume_from_checkpoint=str(last.folder) if last else None)

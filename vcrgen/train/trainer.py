@@ -26,6 +26,7 @@ from vcrgen.train.options import Recipe, TrainOptions
 from vcrgen.train.rewards import Restoration
 
 STATE = "vcrgen-state.json"  # written last into a checkpoint, so one without it is half-written
+RANDOM = "vcrgen-random.pt"
 LANGUAGE = "language"  # the target modules that are the linear layers of the language model
 _NUMBER = re.compile(r"(?<=\\\.)\d+(?=\\\.)")  # of a layer, in a name that is escaped
 _MESSAGES = [{"role": Value("string"), "content": Value("string")}]
@@ -47,6 +48,7 @@ def make_trainer(
     recipe: Recipe,
     *,
     folder: Path,
+    checkpoint: Checkpoint | None,
     listener: ProgressListener,
 ) -> Any:
     """A trainer of TRL.
@@ -57,6 +59,7 @@ def make_trainer(
         options: Options.
         recipe: Fields of TRL's and peft's configurations.
         folder: For checkpoints, and for a copy of a dataset's rows.
+        checkpoint: The one that the training goes on from.
         listener: Receives the progress.
 
     Raises:
@@ -83,14 +86,14 @@ def make_trainer(
         fields["max_steps"] = options.steps
     if isinstance(data, StreamRows):
         fields["ignore_data_skip"] = True  # the stream itself goes on from where the checkpoint is
-        if options.method == "grpo":
-            fields["shuffle_dataset"] = False
+    if options.method == "grpo":
+        fields["shuffle_dataset"] = False  # TRL's order of a second epoch is another one when a training goes on
     args = _configured(kind, fields, options.method)
     used = _rows_of_a_step(args)
     dataset = (
         IterableDataset.from_generator(data)
         if isinstance(data, StreamRows)
-        else _stored_dataset(data, math.ceil(args.max_steps * used), folder)
+        else _stored_dataset(data, math.ceil(args.max_steps * used), folder).shuffle(seed=options.seed)
     )
     given: dict[str, Any] = {"reward_funcs": Restoration(data.lang)} if options.method == "grpo" else {}
     model: Any = loaded.model
@@ -105,7 +108,7 @@ def make_trainer(
         args=args,
         train_dataset=dataset,
         processing_class=loaded.processor,
-        callbacks=[_Watch(listener, data, used)],
+        callbacks=[_Watch(listener, data, used, checkpoint)],
         **given,
     )
     made.remove_callback(PrinterCallback)  # standard output has the result alone
@@ -113,7 +116,7 @@ def make_trainer(
 
 
 def _stored_dataset(data: StoredRows, limit: int, folder: Path) -> Any:
-    """A copy of the first rows on this disk, which TRL shuffles and skips."""
+    """A copy of the first rows on this disk, which TRL skips."""
     shown = is_progress_bar_enabled()
     disable_progress_bar()
     try:
@@ -166,10 +169,24 @@ def _language_layers(model: Any) -> str:
 
 
 class _Watch(TrainerCallback):
-    """Tells a listener of steps, ends a training whose loss is no number, and keeps the place of a stream."""
+    """Tells a listener of steps, ends a training whose loss is no number, and keeps the place of a stream.
 
-    def __init__(self, listener: ProgressListener, data: StreamRows | StoredRows, used: float) -> None:
+    A training that goes on restores torch's random numbers before its loader begins, which takes one; of a stream,
+    whose rows are not skipped, nothing restores them afterwards. So they are kept, too, and restored at the first step.
+    """
+
+    def __init__(
+        self, listener: ProgressListener, data: StreamRows | StoredRows, used: float, checkpoint: Checkpoint | None
+    ) -> None:
         self._listener, self._data, self._used = listener, data, used
+        self._random = checkpoint.folder / RANDOM if checkpoint and isinstance(data, StreamRows) else None
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._random:
+            states = torch.load(self._random, weights_only=True)
+            torch.set_rng_state(states["cpu"])
+            torch.cuda.set_rng_state_all(states["cuda"])
+            self._random = None
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._listener.advance(1, 1, Counter())
@@ -185,4 +202,6 @@ class _Watch(TrainerCallback):
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         rows = math.ceil(state.global_step * self._used)
         place = self._data.state_after(rows) if isinstance(self._data, StreamRows) else {"rows": rows}
-        write_json(Path(args.output_dir) / f"checkpoint-{state.global_step}" / STATE, place)
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        torch.save({"cpu": torch.get_rng_state(), "cuda": torch.cuda.get_rng_state_all()}, folder / RANDOM)
+        write_json(folder / STATE, place)
