@@ -50,7 +50,7 @@ def test_recipes_of_trl(run: Run, model: Path, one_thread: None) -> None:
     shutil.copytree(model, "models/my-vlm")
     for line in TRAINING.commands:
         succeed(run, line)
-    assert len(TRAINING.commands) == 3
+    assert len(TRAINING.commands) == 7
     elsewhere = " ".join(text for kind, text in TRAINING.blocks if kind == "sh")
     files = {
         Path(*("swift",) * file.endswith("jsonl"), file)
@@ -63,5 +63,5 @@ def test_recipes_of_trl(run: Run, model: Path, one_thread: None) -> None:
         (kind, text.replace("max_steps=1000", grpo if "GRPOConfig" in text else small))
         for kind, text in TRAINING.blocks
     ]
-    assert TRAINING.execute() == 2
+    assert TRAINING.execute() == 3
     assert Path("sft/model.safetensors").exists()
