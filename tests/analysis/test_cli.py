@@ -69,7 +69,7 @@ def test_prune_writes_a_folder(gold_files: Run, monkeypatch: pytest.MonkeyPatch)
     code, text, _ = gold_files("analyze", "prune", "scores.csv", *few, "--out", "pruned")
     assert code == 0 and "Written: pruned" in text
     report = Path("pruned/report.html")
-    assert "20 models are too few to say which tasks can go: 80 are needed" in report.read_text()
+    assert "Score more models before you drop a task: 20 models are too few, and 80 are needed." in report.read_text()
     assert not Path("pruned/kept.yaml").exists()  # of so few models there is no verdict
     command = ("analyze", "prune", "--example", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--out", "pruned")
     code, text, _ = gold_files(*command)
@@ -79,7 +79,7 @@ def test_prune_writes_a_folder(gold_files: Run, monkeypatch: pytest.MonkeyPatch)
     left = [task for tasks in kept["abilities"].values() for task in tasks]
     hanging = {row["task"] for row in log} & set(left)  # on a few models, so they stay
     assert len(log) + len(left) - len(hanging) == 11
-    assert all(re.search(f"No verdict on [^:]*{task}", report.read_text()) for task in hanging)
+    assert all(re.search(f"Keep [^:]*{task}[^:]* for now", report.read_text()) for task in hanging)
     assert LIMITATIONS in Path("pruned/report.html").read_text()
     # The kept tasks are a specification, and the folder is replaced by the next run.
     scores = Path("gold-made.csv")

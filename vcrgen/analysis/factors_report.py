@@ -12,13 +12,14 @@ import numpy as np
 from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
 from vcrgen.analysis.families import families_section
+from vcrgen.analysis.influence import MOST_DECIDING
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.signs import lower_is_better_options
 from vcrgen.core.rng import array_rng_for
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number
-from vcrgen.report.templating import MOST_NAMED, Sentences
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import MOST_FAILED, percentile_interval
 from vcrgen.stats.correlations import ranks, standardise
@@ -83,8 +84,6 @@ def _summary(result: FactorResult) -> list[str]:
         reversed=result.reversed_tasks,
         options=lower_is_better_options(result.reversed_tasks),
         limits=limits,
-        models=len(result.table.models),
-        tasks=_tasks_of_abilities(result),
         weak=[task for task, verdict in loadings.items() if verdict == "failed"],
         copies=[names for names in copies if names],
         unsure=[task for task in loadings if "inconclusive" in (loadings[task], vifs[task])],
@@ -124,7 +123,7 @@ def _hanging(result: FactorResult) -> list[_Hanging]:
 def _deciding(result: FactorResult) -> list[str]:
     """The groups of models on which most verdicts hang."""
     numbers = Counter(number for verdict in _hanging(result) for number in verdict.groups)
-    return [result.left_out.groups[number].label for number, _ in numbers.most_common(MOST_NAMED)]
+    return [result.left_out.groups[number].label for number, _ in numbers.most_common(MOST_DECIDING)]
 
 
 def _influence(result: FactorResult) -> Section:

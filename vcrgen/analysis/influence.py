@@ -11,6 +11,7 @@ from vcrgen.analysis.outlying_models import outlying_models
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.stats.arrays import Bits, Floats
 
+MOST_DECIDING = 3  # groups that the first sentences of a report name; its tables name all
 _NAMED = 6  # models of a group that its label names
 
 

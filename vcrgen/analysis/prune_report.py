@@ -10,6 +10,7 @@ import numpy as np
 
 from vcrgen.analysis.factors import FactorFit
 from vcrgen.analysis.families import families_section
+from vcrgen.analysis.influence import MOST_DECIDING
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
@@ -20,7 +21,7 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number, finite_percent
-from vcrgen.report.templating import MOST_NAMED, Sentences
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats, Ints
 
 TEXTS = Sentences("vcrgen.analysis", "prune.j2")
@@ -57,10 +58,8 @@ def is_judged(result: PruneEvaluation) -> bool:
 
 
 def _summary(result: PruneEvaluation) -> list[str]:
-    """What to do, how sure that is, and what pruning found and lost in simulations of as many models."""
+    """What to do, and how sure that is."""
     models, effective = len(result.table.models), int(result.effective)
-    simulated = max((number for number, size in enumerate(PRUNE_MODELS) if size <= effective), default=0)
-    pair, weak, good = (round(100 * share) for share in PRUNE_SHARES[simulated])
     changes = result.influence.changes
     return TEXTS.paragraphs(
         "summary",
@@ -74,12 +73,7 @@ def _summary(result: PruneEvaluation) -> list[str]:
         tasks=len(result.frequency),
         hanging=list(changes),
         on=_deciding(changes),
-        simulated=PRUNE_MODELS[simulated],
-        pair=pair,
-        weak=weak,
-        good=good,
         unsure=[task for task in _unsure(result) if task not in changes],
-        resamples=result.resamples,
         flips=int(result.ranking.flips[0]),
     )
 
@@ -92,7 +86,7 @@ def _with_alternatives(result: PruneEvaluation, task: str) -> str:
 def _deciding(changes: Mapping[str, Sequence[str]]) -> list[str]:
     """The groups of models on which tasks hang, those of most tasks first."""
     groups = Counter(label for labels in changes.values() for label in labels)
-    return [label for label, _ in groups.most_common(MOST_NAMED)]
+    return [label for label, _ in groups.most_common(MOST_DECIDING)]
 
 
 def _unsure(result: PruneEvaluation) -> list[str]:
@@ -147,7 +141,17 @@ def _tasks(result: PruneEvaluation) -> Section:
         for ability, tasks in result.bound.abilities.items()
         for task in tasks
     ]
-    text = TEXTS.paragraphs("tasks", resamples=result.resamples, failed=result.failed, jaccard=result.jaccard)
+    simulated = max((number for number, size in enumerate(PRUNE_MODELS) if size <= result.effective), default=0)
+    pair, weak, good = (round(100 * share) for share in PRUNE_SHARES[simulated])
+    text = TEXTS.paragraphs(
+        "tasks",
+        resamples=result.resamples,
+        failed=result.failed,
+        jaccard=result.jaccard,
+        pair=pair,
+        weak=weak,
+        good=good,
+    )
     table = Table(title="Tasks", heads=["Ability", "Task", "Here", "Resamples that keep it, %"], labels=3, rows=rows)
     return Section(title="Kept tasks", text=text, tables=[table])
 

@@ -106,7 +106,7 @@ def _summary(data: Profiles) -> list[str]:
                 }
             )
     comparisons = []
-    for axis, subject in (("model", "Models"), ("lang", "Languages")):
+    for axis, subject in (("model", "models"), ("lang", "languages")):
         if differences := category_differences(pairs_by(_image_profiles(data), axis)):
             significant = sum(difference.adjusted < NAMED for difference in differences)
             comparisons.append({"subject": subject, "significant": significant, "all": len(differences)})
