@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, zscore
 
-from vcrgen.analysis.benchmarks import Benchmark, compare_benchmarks
+from vcrgen.analysis.benchmarks import Benchmark, compare_benchmarks, read_benchmarks
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.factors import fit_factors
-from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.score_table import Columns, ScoreTable
 from vcrgen.analysis.spec import FactorSpec
 from vcrgen.core.errors import AnalysisError
 
@@ -83,3 +83,45 @@ def test_the_command(run: Run) -> None:
     assert code == 2 and "1 table of scores: 2 to 12 benchmarks stand side by side" in errors
     code, text, _ = run("analyze", "benchmarks", "--example", "gold-parts", "--resamples", 100, "-f", "md")
     assert code == 0 and "| GOLD | 0.579 | 0.833 | 0.557 | 0.7359 |" in text
+
+
+def test_what_names_a_column_is_said_of_the_tables_that_have_it(run: Run) -> None:
+    gold = EXAMPLES["gold"].load()
+    human = np.arange(20.0)
+    heads = {
+        "a.csv": ("System", "Color", "Count", "Elo", "human", "judged by"),
+        "b.csv": ("model", "Math", "OCR", "human"),
+    }
+    for file, names in heads.items():
+        columns = {
+            "System": gold.models,
+            "model": gold.models,
+            "human": human,
+            "Elo": human[::-1],
+            "judged by": ["X"] * 20,
+        }
+        columns |= {task: gold.scores[:, gold.tasks.index(task)] for task in names if task in gold.tasks}
+        rows = [names, *zip(*(columns[name] for name in names), strict=True)]
+        Path(file).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    own, other = read_benchmarks(
+        [Path("a.csv"), Path("b.csv")],
+        lower_is_better=["Math"],
+        columns=Columns(models="System", ignore=["judged by"], keep=["Elo"]),
+    )
+    assert (
+        own.table.tasks == ("Color", "Count", "Elo", "human") and own.table.models == other.table.models == gold.models
+    )
+    assert other.table.scores[:, 0].tolist() == (-gold.scores[:, gold.tasks.index("Math")]).tolist()
+    command = ("analyze", "benchmarks", "a.csv", "b.csv", "--anchor", "human", "--resamples", 100)
+    for more, sentence in (
+        (("--ignore", "judge"), "--ignore 'judge' is no column of a.csv, b.csv."),
+        (("--models", "name"), "--models 'name' is no column of a.csv, b.csv."),
+        (
+            ("--ignore", "judged by", "--lower-is-better", "Maths"),
+            "--lower-is-better 'Maths' is no task of a.csv, b.csv.",
+        ),
+    ):
+        code, _, errors = run(*command, *more)
+        assert code == 2 and sentence in errors
+    code, _, errors = run("analyze", "benchmarks", "--example", "gold-parts", "--keep", "Color")
+    assert code == 2 and "--keep is for files; an example is as it is" in errors

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from vcrgen.analysis.factors import FactorEstimate, FactorResult, fit_factors
+from vcrgen.analysis.options import PruneOptions
+from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pool import Pool
 from vcrgen.analysis.prune_evaluation import PruneEvaluation, evaluate_pruning
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import FactorSpec
+from vcrgen.analysis.spec import FactorSpec, inputs_of
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
 from vcrgen.report.forms import as_csv
 from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_percent
@@ -35,6 +38,7 @@ class AssembledBenchmark(NotebookResult):
     evaluation: PruneEvaluation
     final: FactorResult  # of the kept tasks, on the same models
     seed: int
+    next_command: Sequence[str] = ()  # writes the set, its manifest and the report
 
     @property
     def items(self) -> int:
@@ -73,7 +77,14 @@ class AssembledBenchmark(NotebookResult):
 
 
 def assemble(
-    table: ScoreTable, pool: Pool, spec: FactorSpec, *, batch: bool = False, seed: int = 0, repeats: int = 200
+    table: ScoreTable,
+    pool: Pool,
+    spec: FactorSpec,
+    *,
+    batch: bool = False,
+    seed: int = 0,
+    repeats: int = 200,
+    progress: bool | ProgressListener = True,
 ) -> AssembledBenchmark:
     """Prune a pool and fit the model of what stays.
 
@@ -84,14 +95,23 @@ def assemble(
         batch: As in `vcrgen.analysis.pruning.prune`.
         seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
+        progress: Show the progress of the pruning on the standard error or in a notebook; or who is told of it.
 
     Raises:
         AnalysisError: The table lacks a task of the pool, or the specification cannot be fitted to the scores.
     """
-    evaluation = evaluate_pruning(table, spec, batch=batch, seed=seed, repeats=repeats)
-    kept = spec.model_copy(update={"abilities": dict(evaluation.kept.abilities)})
-    final = fit_factors(evaluation.table, kept, seed=seed, draws=DRAWS)
-    return AssembledBenchmark(pool=pool, evaluation=evaluation, final=final, seed=seed)
+    of_pool = spec.read_by()  # whose words are of this command: neither a pruning nor a fit has a pool
+    evaluation = evaluate_pruning(table, of_pool, batch=batch, seed=seed, repeats=repeats, progress=progress)
+    kept = of_pool.model_copy(update={"abilities": dict(evaluation.kept.abilities)})
+    final = fit_factors(evaluation.table, kept, seed=seed, draws=DRAWS, progress=False)
+    values = {"batch": batch, "seed": seed, "resamples": repeats}
+    return AssembledBenchmark(
+        pool=pool,
+        evaluation=evaluation,
+        final=final,
+        seed=seed,
+        next_command=page_command("assemble", inputs_of(table, spec), PruneOptions, values, out="set"),
+    )
 
 
 def items_csv(result: AssembledBenchmark) -> str:

@@ -15,11 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.analysis.factors import FEWEST_MODELS, FactorEstimate, FactorResult, fit_factors
-from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import FactorSpec, bind
+from vcrgen.analysis.options import BenchmarkOptions
+from vcrgen.analysis.page_command import page_command
+from vcrgen.analysis.published_table import plain
+from vcrgen.analysis.score_table import Columns, ScoreTable, option_words, read_heads, read_scores, turn_around
+from vcrgen.analysis.spec import FactorSpec, bind, read_spec
 from vcrgen.analysis.votes import with_anchor
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener, counted
 from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_interval, finite_number
 from vcrgen.report.templating import named
@@ -60,6 +64,7 @@ class BenchmarkComparison(NotebookResult):
     fits: tuple[FactorResult, ...]  # of the same models
     agreement: tuple[FactorEstimate, ...]  # Pearson's r of the mean of standardised scores with the anchor
     differences: tuple[AgreementDifference, ...]
+    next_command: Sequence[str] = ()  # writes the page
 
     @property
     def models(self) -> int:
@@ -102,6 +107,75 @@ class BenchmarkComparison(NotebookResult):
                 yield {"benchmark": name, "tasks": self.tasks(number), "figure": figure, **ends}
 
 
+def read_benchmarks(
+    files: Sequence[Path],
+    specs: Sequence[Path] = (),
+    *,
+    lower_is_better: Sequence[str] = (),
+    columns: Columns | None = None,
+    families: bool = True,
+    private: bool = False,
+) -> list[Benchmark]:
+    """Read a table of each benchmark; what names a column or a task is said of each table that has it.
+
+    Args:
+        files: A table of each benchmark.
+        specs: The specification of each, or none.
+        lower_is_better: As for `read_scores`, and so the others.
+        columns: Which columns name the models, are tasks, are none.
+        families: Whether families are guessed.
+        private: Whether saved scores of a hidden set are read.
+
+    Raises:
+        AnalysisError: As `read_scores`, no table has a column or a task, or specifications are missing.
+    """
+    if specs and len(specs) != len(files):
+        raise AnalysisError(
+            f"There are {pluralize(len(files), 'table')} and {pluralize(len(specs), 'specification')}; give one --spec "
+            "for each table, in their order, or none."
+        )
+    columns = columns or Columns()
+    abilities = [read_spec(file) for file in specs] if specs else [None] * len(files)
+    heads = [read_heads(file) for file in files]
+    ignore = [str(plain(name)) for name in columns.ignore]
+    _require_known("--ignore", ignore, "column", heads, files)
+    _require_known("--models", [columns.models] if columns.models else [], "column", heads, files)
+    tables = [
+        read_scores(
+            [file],
+            columns=Columns(
+                models=columns.models if columns.models in own else None,
+                ignore=[name for name in ignore if name in own],
+                keep=columns.keep,
+                tasks=spec.task_names if spec else (),
+            ),
+            families=families,
+            private=private,
+        )
+        for file, own, spec in zip(files, heads, abilities, strict=True)
+    ]
+    _require_known("--lower-is-better", lower_is_better, "task", [table.tasks for table in tables], files)
+    words = option_words(columns, lower_is_better, families=families, private=private)
+    return [
+        Benchmark(
+            replace(
+                turn_around(table, [task for task in lower_is_better if task in table.tasks]),
+                inputs=(str(file), *words),
+            ),
+            spec,
+        )
+        for file, table, spec in zip(files, tables, abilities, strict=True)
+    ]
+
+
+def _require_known(
+    option: str, names: Sequence[str], what: str, of_tables: Sequence[Sequence[str]], files: Sequence[Path]
+) -> None:
+    """Refuse names of columns or tasks that no table has."""
+    if unknown := [name for name in names if not any(name in own for own in of_tables)]:
+        raise AnalysisError(f"{option} {unknown[0][:80]!r} is no {what} of {named(list(map(str, files)))}.")
+
+
 def compare_benchmarks(
     benchmarks: Sequence[Benchmark],
     anchor: str,
@@ -109,6 +183,7 @@ def compare_benchmarks(
     votes: dict[str, float] | None = None,
     seed: int = 0,
     draws: int = 2000,
+    progress: bool | ProgressListener = True,
 ) -> BenchmarkComparison:
     """Measure benchmarks on the models that all of them have.
 
@@ -118,11 +193,14 @@ def compare_benchmarks(
         votes: Outside scores of models in place of a task; ``anchor`` is their name.
         seed: Of the resamples.
         draws: Resamples of the models, or of their families.
+        progress: Show the progress on the standard error or in a notebook; or who is told of it.
 
     Raises:
         AnalysisError: There are too few or too many benchmarks, or common models; no table has the anchor, or two have
             another one; or a specification cannot be fitted.
     """
+    from vcrgen.core.console_progress import open_progress  # which imports rich
+
     if not 2 <= len(benchmarks) <= MAX_BENCHMARKS:
         raise AnalysisError(
             f"{pluralize(len(benchmarks), 'table')} of scores: 2 to {MAX_BENCHMARKS} benchmarks stand side by side, "
@@ -131,11 +209,12 @@ def compare_benchmarks(
     outside = _anchor_scores(benchmarks, anchor) if votes is None else votes
     parts = [_with_abilities(benchmark, anchor, outside) for benchmark in benchmarks]
     tables = _common_models([part.table for part in parts])
-    fits = tuple(
-        fit_factors(table, part.spec, seed=seed, draws=draws)
-        for table, part in zip(tables, parts, strict=True)
-        if part.spec is not None
-    )
+    with open_progress(progress, doing="fitting", unit="benchmarks", kept="fitted") as listener:
+        fits = tuple(
+            fit_factors(table, part.spec, seed=seed, draws=draws, progress=False)
+            for table, part in counted(zip(tables, parts, strict=True), len(parts), listener)
+            if part.spec is not None
+        )
     scores = np.column_stack([_means(fit) for fit in fits] + [fits[0].table.scores[:, -1]])
     replicates = np.array([r[-1, :-1] for r in resampled_correlations(scores, fits[0].weights)])
     values = correlation_matrix(scores)[-1, :-1]
@@ -148,7 +227,27 @@ def compare_benchmarks(
             AgreementDifference(a, b, _estimate(values[a] - values[b], replicates[:, a] - replicates[:, b]))
             for a, b in combinations(range(len(fits)), 2)
         ),
+        next_command=page_command(
+            "benchmarks",
+            _inputs_of(benchmarks) if votes is None or Path(anchor).suffix.lower() == ".csv" else (),
+            BenchmarkOptions,
+            {"seed": seed, "resamples": draws, "anchor": anchor},
+            out="benchmarks.html",
+        ),
     )
+
+
+def _inputs_of(benchmarks: Sequence[Benchmark]) -> tuple[str, ...]:
+    """Words of a command line that read all of them; none where one was made in Python or read with other options."""
+    tables = [benchmark.table.inputs for benchmark in benchmarks]
+    specs = [() if benchmark.spec is None else benchmark.spec.inputs[:2] for benchmark in benchmarks]
+    options = {inputs[1:] for inputs in tables}
+    has_specs = any(benchmark.spec is not None for benchmark in benchmarks)
+    if len(options) > 1 or not all(tables) or (has_specs and not all(specs)):
+        return ()
+    if "--example" in {words[0] for words in (*tables, *specs) if words}:
+        return tables[0] if {*tables, *specs} == {tables[0]} else ()
+    return (*(inputs[0] for inputs in tables), *tables[0][1:], *(word for words in specs for word in words))
 
 
 def _means(fit: FactorResult) -> Floats:
@@ -197,7 +296,7 @@ def _with_abilities(benchmark: Benchmark, anchor: str, scores: dict[str, float])
         spec = FactorSpec.model_construct(abilities=abilities, anchor=anchor)
     else:
         abilities = bind(spec.model_copy(update={"anchor": None}), tasks).abilities
-        spec = spec.model_copy(update={"abilities": abilities, "anchor": anchor, "layout": None})
+        spec = spec.model_copy(update={"abilities": abilities, "anchor": anchor, "layout": None}).read_by()
     used = [task for members in abilities.values() for task in members]
     return Benchmark(with_anchor(table.select_tasks(used), anchor, scores), spec)
 

@@ -140,7 +140,8 @@ def _gold_parts() -> list[Benchmark]:
     for name, tasks in parts.items():
         abilities = {ability: tuple(filter(tasks.__contains__, own)) for ability, own in GOLD_ABILITIES.items()}
         spec = FactorSpec(abilities={ability: own for ability, own in abilities.items() if own}, anchor="Human")
-        benchmarks.append(Benchmark(replace(table, source=name), spec))
+        inputs = ("--example", "gold-parts")
+        benchmarks.append(Benchmark(replace(table, source=name, inputs=inputs), spec.read_by(*inputs)))
     return benchmarks
 
 
@@ -168,13 +169,15 @@ def _pool_made() -> tuple[ScoreTable, Pool]:
             items = tuple(f"{name}/{item:03}" for item in range(1, 31 + 10 * (number % 3)))
             tasks[name] = PoolTask(benchmark=f"Benchmark {'ABCD'[number % 4]}", ability=ability, items=items)
     human = abilities.sum(axis=1) + 1.5 * normal(GOLD_MODELS)
+    inputs = ("--example", "pool-made")
     table = ScoreTable(
         source="made scores",
         models=tuple(f"made {number}" for number in range(1, GOLD_MODELS + 1)),
         tasks=(*tasks, "Human"),
         scores=60 + 12 * np.column_stack([*columns, human]),
+        inputs=inputs,
     )
-    return table, Pool(source="made pool", tasks=tasks)
+    return table, Pool(source="made pool", tasks=tasks, inputs=inputs)
 
 
 def _vcr() -> ScoreTable:

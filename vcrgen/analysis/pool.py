@@ -37,6 +37,7 @@ class Pool:
 
     source: str
     tasks: Mapping[str, PoolTask]
+    inputs: tuple[str, ...] = ()  # words of a command line that read the same; none for a pool made in Python
 
     def spec(self, anchor: str | None) -> FactorSpec:
         """The abilities with their tasks.
@@ -48,7 +49,8 @@ class Pool:
         for name, task in self.tasks.items():
             abilities.setdefault(task.ability, []).append(name)
         values: dict[str, Any] = {"abilities": abilities, "anchor": anchor}
-        return validate_options(FactorSpec, values, f"{self.source}: ")
+        spec = validate_options(FactorSpec, values, f"{self.source}: ")
+        return spec.read_by(*self.inputs, *(() if anchor is None else ("--anchor", anchor))) if self.inputs else spec
 
 
 def read_pool(file: Path) -> Pool:
@@ -87,4 +89,4 @@ def read_pool(file: Path) -> Pool:
     tasks = {
         name: PoolTask(benchmark=about[name][0], ability=about[name][1], items=tuple(items[name])) for name in items
     }
-    return Pool(source=str(file), tasks=tasks)
+    return Pool(source=str(file), tasks=tasks, inputs=("--pool", str(file)))

@@ -212,17 +212,23 @@ def read_scores(
         table = _read_json_files(files, private=private)
     else:
         table = table_from_rows(read_cells(files[0]), str(files[0]), columns)
-    inputs = [str(file) for file in files] + ["--private"] * private + ["--no-families"] * (not families)
-    inputs += ["--models", columns.models] if columns.models else []
+    options = option_words(columns, lower_is_better, families=families, private=private)
+    if families and table.families is None:
+        table = _with_guessed_families(table)
+    return replace(turn_around(table, lower_is_better), inputs=(*map(str, files), *options))
+
+
+def option_words(columns: Columns, lower_is_better: Sequence[str], *, families: bool, private: bool) -> list[str]:
+    """Words of a command line that reads scores as `read_scores` does with these arguments."""
+    words = ["--private"] * private + ["--no-families"] * (not families)
+    words += ["--models", columns.models] if columns.models else []
     for option, names in (
         ("--lower-is-better", lower_is_better),
         ("--ignore", columns.ignore),
         ("--keep", columns.keep),
     ):
-        inputs += [word for name in names for word in (option, name)]
-    if families and table.families is None:
-        table = _with_guessed_families(table)
-    return replace(_negate(table, lower_is_better), inputs=tuple(inputs))
+        words += [word for name in names for word in (option, name)]
+    return words
 
 
 def _with_guessed_families(table: ScoreTable) -> ScoreTable:
@@ -379,19 +385,8 @@ def _without_percent(cell: Any) -> Any:
 
 
 def _named_columns(grid: PublishedGrid, source: str, columns: Columns) -> tuple[list[str], list[tuple[str, Cells]]]:
-    """The names of the columns and the rows below with their places, without ignored columns.
-
-    The index of pandas, a first column without a name or the one that Parquet calls ``__index_level_0__``, names the
-    models. It is left out where another column does so, or where it numbers the rows and a text follows.
-    """
-    first, rows = grid.heads, grid.rows
-    index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and is_blank(first[0]) else None
-    if index is not None:
-        follows = 1 if index == 0 else 0
-        is_count = all(str(row[index]) == str(number) for number, (_, row) in enumerate(rows) if index < len(row))
-        is_extra = is_count and is_text(row[follows] for _, row in rows if follows < len(row))
-        first = [*first[:index], _INDEX if "model" in first or is_extra else "model", *first[index + 1 :]]
-    heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(first, 1)]
+    """The names of the columns and the rows below with their places, without ignored columns."""
+    heads, rows = _heads(grid, source), grid.rows
     ignore = [str(plain(name)) for name in columns.ignore]
     for option, names in (("ignore", ignore), ("models", [columns.models] if columns.models else [])):
         if unknown := [name for name in names if name not in heads]:
@@ -409,6 +404,34 @@ def _named_columns(grid: PublishedGrid, source: str, columns: Columns) -> tuple[
             )
         lines.append((place, [cells[column] for column in used]))
     return [heads[column] for column in used], lines
+
+
+def _heads(grid: PublishedGrid, source: str) -> list[str]:
+    """The names of the columns.
+
+    The index of pandas, a first column without a name or the one that Parquet calls ``__index_level_0__``, names the
+    models. It is left out where another column does so, or where it numbers the rows and a text follows.
+    """
+    first, rows = grid.heads, grid.rows
+    index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and is_blank(first[0]) else None
+    if index is not None:
+        follows = 1 if index == 0 else 0
+        is_count = all(str(row[index]) == str(number) for number, (_, row) in enumerate(rows) if index < len(row))
+        is_extra = is_count and is_text(row[follows] for _, row in rows if follows < len(row))
+        first = [*first[:index], _INDEX if "model" in first or is_extra else "model", *first[index + 1 :]]
+    return [_head(cell, f"{source}, column {number}") for number, cell in enumerate(first, 1)]
+
+
+def read_heads(file: Path) -> list[str]:
+    """The names of the columns of a table; none of JSON.
+
+    Raises:
+        AnalysisError: As `read_scores`.
+    """
+    check_size(file)
+    if file.suffix.lower() == ".json":
+        return []
+    return _heads(read_grid(read_cells(file), str(file)), str(file))
 
 
 def _first_ten(names: Sequence[str]) -> str:
@@ -637,7 +660,12 @@ def _validate(table: ScoreTable) -> ScoreTable:
     return table
 
 
-def _negate(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
+def turn_around(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
+    """The table with the sign of some tasks turned, of which a lower score is better.
+
+    Raises:
+        AnalysisError: The table has no such task.
+    """
     if unknown := [task for task in tasks if task not in table.tasks]:
         raise AnalysisError(
             f"--lower-is-better {unknown[0][:80]!r} is no task of {table.source}; there are {_first_ten(table.tasks)}."

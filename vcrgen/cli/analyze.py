@@ -18,12 +18,11 @@ from vcrgen.cli.root import add_group
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.options import drop_none, validate_options
-from vcrgen.core.plurals import pluralize
 
 if TYPE_CHECKING:
     from vcrgen.analysis.benchmarks import Benchmark
     from vcrgen.analysis.examples import Example
-    from vcrgen.analysis.score_table import ScoreTable
+    from vcrgen.analysis.score_table import Columns, ScoreTable
     from vcrgen.analysis.spec import FactorSpec
     from vcrgen.report.document import Section
 
@@ -194,6 +193,7 @@ def assemble_benchmark(
     from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv
     from vcrgen.analysis.spec import apply_options
     from vcrgen.analysis.votes import with_votes
+    from vcrgen.cli import console
 
     _require_packages()
     settings = validate_options(PruneOptions, drop_none(options))
@@ -210,9 +210,16 @@ def assemble_benchmark(
     spec = apply_options(tasks.spec(anchor), settings)
     line = _settings_line("assemble", settings)
     with report_folder(out, output_format) as write:
-        result = assemble(
-            with_votes(table, anchor), tasks, spec, batch=settings.batch, seed=settings.seed, repeats=settings.resamples
-        )
+        with console.progress(doing="pruning", unit="resamples", kept="pruned") as listener:
+            result = assemble(
+                with_votes(table, anchor),
+                tasks,
+                spec,
+                batch=settings.batch,
+                seed=settings.seed,
+                repeats=settings.resamples,
+                progress=listener,
+            )
         about = example.about if example else ""
         document = assemble_document(result, settings=line, about=about, private=settings.private)
         files = {"log.csv": log_csv(result.evaluation)}
@@ -222,7 +229,7 @@ def assemble_benchmark(
                 "manifest.json": manifest(result, line),
                 "kept.yaml": kept_spec(result.evaluation),
             }
-        write(document, files, ())
+        write(document, files, result.next_command)
 
 
 @analyze.command(
@@ -233,7 +240,7 @@ def assemble_benchmark(
         "vcrgen analyze benchmarks --example gold-parts",
     ),
 )
-@options_of(BenchmarkOptions, only=("seed", "resamples", "private", "example", "anchor"))
+@options_of(BenchmarkOptions)
 def benchmarks_side_by_side(
     scores: Annotated[
         list[Path] | None, typer.Argument(help="A table of scores of each benchmark, as for the other analyses.")
@@ -251,10 +258,11 @@ def benchmarks_side_by_side(
 
     Without --spec all tasks of a benchmark are one ability, which has no D_div.
     """
-    from vcrgen.analysis.benchmarks import compare_benchmarks
+    from vcrgen.analysis.benchmarks import compare_benchmarks, read_benchmarks
     from vcrgen.analysis.benchmarks_report import benchmarks_document
     from vcrgen.analysis.examples import published_sections
     from vcrgen.analysis.votes import read_anchor
+    from vcrgen.cli import console
 
     _require_packages()
     settings = validate_options(BenchmarkOptions, drop_none(options))
@@ -262,13 +270,25 @@ def benchmarks_side_by_side(
     output_format = report_format(form, out, [*files, *specs], figure)
     example = _find_example("benchmarks", settings, [*files, *specs])
     benchmarks: list[Benchmark] = (
-        example.load() if example else _read_benchmarks(files, specs, private=settings.private)
+        example.load()
+        if example
+        else read_benchmarks(
+            files,
+            specs,
+            lower_is_better=settings.lower_is_better,
+            columns=_columns(settings),
+            families=not settings.no_families,
+            private=settings.private,
+        )
     )
     anchor = settings.anchor or next((of.anchor for _, of in benchmarks if of is not None), None)
     if anchor is None:
         raise AnalysisError("Name the outside score of the models: --anchor TASK, or --anchor votes.csv.")
     votes = read_anchor(anchor, [task for benchmark in benchmarks for task in benchmark.table.tasks])
-    result = compare_benchmarks(benchmarks, anchor, votes=votes, seed=settings.seed, draws=settings.resamples)
+    with console.progress(doing="fitting", unit="benchmarks", kept="fitted") as listener:
+        result = compare_benchmarks(
+            benchmarks, anchor, votes=votes, seed=settings.seed, draws=settings.resamples, progress=listener
+        )
     document = benchmarks_document(
         result,
         settings=_settings_line("benchmarks", settings),
@@ -276,24 +296,7 @@ def benchmarks_side_by_side(
         more=published_sections(example, "benchmarks") if example else (),
         private=settings.private,
     )
-    write_report(document, output_format, out, figure)
-
-
-def _read_benchmarks(files: Sequence[Path], specs: Sequence[Path], *, private: bool) -> list[Benchmark]:
-    from vcrgen.analysis.benchmarks import Benchmark
-    from vcrgen.analysis.score_table import Columns, read_scores
-    from vcrgen.analysis.spec import read_spec
-
-    if specs and len(specs) != len(files):
-        raise AnalysisError(
-            f"There are {pluralize(len(files), 'table')} and {pluralize(len(specs), 'specification')}; give one --spec "
-            "for each table, in their order, or none."
-        )
-    abilities = [read_spec(file) for file in specs] if specs else [None] * len(files)
-    return [
-        Benchmark(read_scores([file], columns=Columns(tasks=of.task_names if of else ()), private=private), of)
-        for file, of in zip(files, abilities, strict=True)
-    ]
+    write_report(document, output_format, out, figure, next_command=result.next_command)
 
 
 @analyze.command(
@@ -351,16 +354,21 @@ def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]
 
 def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions, tasks: Sequence[str] = ()) -> ScoreTable:
     """Read the scores; what a specification names are tasks, whatever their columns look like."""
-    from vcrgen.analysis.score_table import Columns, read_scores
+    from vcrgen.analysis.score_table import read_scores
 
-    columns = Columns(models=settings.models, ignore=settings.ignore, keep=settings.keep, tasks=tasks)
     return read_scores(
         files or [],
         lower_is_better=settings.lower_is_better,
-        columns=columns,
+        columns=_columns(settings, tasks),
         families=not settings.no_families,
         private=settings.private,
     )
+
+
+def _columns(settings: AnalysisOptions, tasks: Sequence[str] = ()) -> Columns:
+    from vcrgen.analysis.score_table import Columns
+
+    return Columns(models=settings.models, ignore=settings.ignore, keep=settings.keep, tasks=tasks)
 
 
 def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:
