@@ -209,7 +209,7 @@ def test_parts_of_a_table() -> None:
     whole = table.complete_cases()
     assert whole.models == ("GPT", "Eye") and whole.families == ("OpenAI", "Lab")
     assert (
-        whole.notes == ("Models left out, as they lack a score of some task: 1 of 3.",)
+        whole.notes == ("Models left out, as they lack a score of some task: 1 of 3 (Seer).",)
         and whole.complete_cases() is whole
     )
     one = table.select_tasks(["Count"])

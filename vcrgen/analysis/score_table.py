@@ -51,6 +51,7 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import read_csv_cells, read_json
 from vcrgen.core.storage import DiskFolder
 from vcrgen.report.escape import MAX_NAME, check_name
+from vcrgen.report.templating import named
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.correlations import standardise
 from vcrgen.stats.em_covariance import expected_scores
@@ -108,11 +109,15 @@ class ScoreTable:
         return replace(self, tasks=tuple(tasks), scores=self.scores[:, columns], errors=errors)
 
     def complete_cases(self) -> ScoreTable:
-        """The table of the models that have a score on every task; a note says how many were left out."""
+        """The table of the models that have a score on every task; a note names those that were left out."""
         complete: Bits = np.logical_and.reduce(np.isfinite(self.scores), axis=1)
         if complete.all():
             return self
-        note = f"Models left out, as they lack a score of some task: {(~complete).sum()} of {len(complete)}."
+        left_out = self.select_models(~complete).models
+        note = (
+            f"Models left out, as they lack a score of some task: {len(left_out)} of {len(complete)} "
+            f"({named(list(left_out))})."
+        )
         return replace(self.select_models(complete), notes=(*self.notes, note))
 
     def estimable_cases(self) -> ScoreTable:
