@@ -188,25 +188,26 @@ def truth(log: Sequence[tuple[str, Mapping[str, str], bytes, Any]], scenes: Mapp
                 right = LETTERS[true[0]] if true and len(true) == 1 else "none"
                 count("judge: answers the question rightly, or says that nothing is right", said["answer"] == right)
             case "verdict" if scene:
-                good = _good(values["item"], values["key"], scene)
-                for part in ("picture", "question", "options", "translation"):
+                good = _good(values, scene)
+                for part in ("picture", "question", "category", "options", "translation"):
                     count(f"judge: right about {part} (key shown)", said[part] == good[part])
                 name = "in order" if all(good.values()) else "at fault"
                 count(f"judge: finds what is {name} (key shown)", all(said.values()) == all(good.values()))
     return found
 
 
-def _good(item: str, key: str, scene: KnownScene) -> dict[str, bool]:
+def _good(values: Mapping[str, str], scene: KnownScene) -> dict[str, bool]:
     """Return the parts of an item, as a judge is shown it, that are in order."""
     (english, *options), *others = (
-        [line.split(" ", 1)[1] for line in block.splitlines()] for block in item.split("\n\n")
+        [line.split(" ", 1)[1] for line in block.splitlines()] for block in values["item"].split("\n\n")
     )
     true = known.true_options(scene.kind, scene.facts, english, options)
     arabic = [known.in_arabic(text) for text in (english, *options)]
     return {
         "picture": true is not None,
         "question": known.level_of(english) is not None,
-        "options": true == [LETTERS.index(key)],
+        "category": known.level_of(english) == values["level"],
+        "options": true == [LETTERS.index(values["key"])],
         "translation": all(arabic == other for other in others),
     }
 

@@ -2322,6 +2322,27 @@ MUTATIONS: tuple[Mutation, ...] = (
         "making",
     ),
     M(
+        "making",
+        "an item of another category passes",
+        '    "category": ItemRejectReason.JUDGE_REJECTS_CATEGORY,\n',
+        "",
+        "making",
+    ),
+    M(
+        "making",
+        "an item may repeat a fact of its picture",
+        "(earlier := by_answer.get(words, similar.get(number))) is None",
+        "(earlier := similar.get(number)) is None",
+        "tests/bloom/generation/test_deduplication.py",
+    ),
+    M(
+        "making",
+        "a set has items that repeat a fact",
+        "repeats = repeated_facts(items).items()",
+        "repeats = repeated_facts([]).items()",
+        "tests/bloom/generation/test_small_model.py",
+    ),
+    M(
         "profile",
         "categories named before the adjustment",
         "for difference in differences if difference.adjusted < NAMED)",

@@ -108,7 +108,7 @@ def said(call: Call) -> Any:
             lines = [line for line in text_of(call).splitlines() if line[1:3] == ") " and is_right(line[3:])]
             return {"answer": lines[0][0] if lines and rng.random() < 0.95 else "none"}
         case _:
-            return dict.fromkeys(("picture", "question", "options", "translation"), True)
+            return dict.fromkeys(("picture", "question", "category", "options", "translation"), True)
 
 
 def good(call: Call) -> Answer:

@@ -20,7 +20,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from tests.bloom.author import read_prompt
-from tests.bloom.known_scenes import NOTHING
+from tests.bloom.known_scenes import FORMS, NOTHING
 from tests.bloom.small_model import CUT, Job, SmallModel
 from tests.models.fault_server import Answer, Call
 
@@ -176,7 +176,8 @@ class _Asked:
         )
         return {
             "picture": {seen} == {*others_seen} and NOTHING not in seen,
-            "question": skill == level,
+            "question": skill in FORMS,
+            "category": skill == level,  # all that it was taught of categories
             "options": keyed > _LEAST_KEY,
             "translation": all(chances[0] > _LEAST_SAME for chances in same),
         }

@@ -47,7 +47,7 @@ def spanish(call: Call) -> Answer:
         blocks = {block[1:3]: block.splitlines() for block in values["item"].split("\n\n")}
         english, translated = ([line[3:] for line in blocks[lang][1:]] for lang in ("en", "es"))
         same = [*map(in_spanish, english)] == translated or luck < 40
-        parts = dict.fromkeys(("picture", "question", "options"), True) | {"translation": same}
+        parts = dict.fromkeys(("picture", "question", "category", "options"), True) | {"translation": same}
         return Answer(text=json.dumps(parts))
     return good(call)
 

@@ -59,7 +59,7 @@ def test_every_command_runs(run: Run) -> None:
     openings = [line for page in PAGES if "pictures" not in page.path for line in page.opening]
     assert len(openings) == 15 and all(line in said for line in openings)
     assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
-    assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 31
+    assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 53
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
     assert all(map(Path.exists, map(Path, ("coverage.html", "bloom-view/index.html", "data/imported/manifest.json"))))
 

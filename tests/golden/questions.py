@@ -160,8 +160,9 @@ REPLIES = {
 # What a judge says of an item whose key is B.
 _PASSES = '{"picture": true, "question": true'
 VERDICTS = {
-    "right and good": ('{"answer": "B"}', _PASSES + ', "options": true, "translation": true}'),
-    "right and bad": ('{"answer": "B"}', _PASSES + ', "options": true, "translation": false}'),
+    "right and good": ('{"answer": "B"}', _PASSES + ', "category": true, "options": true, "translation": true}'),
+    "right and bad": ('{"answer": "B"}', _PASSES + ', "category": true, "options": true, "translation": false}'),
+    "right, elsewhere": ('{"answer": "B"}', _PASSES + ', "category": false, "options": true, "translation": true}'),
     "another one": ('{"answer": "C"}',),
     "none": ('{"answer": "none"}',),
     "no verdict": ('{"answer": "B"}', *(_PASSES + "}",) * 3),

@@ -48,10 +48,12 @@ class ItemRejectReason(StrEnum):
     JUDGE_DISAGREES = "judge_disagrees"
     JUDGE_REJECTS_PICTURE = "judge_rejects_picture"
     JUDGE_REJECTS_QUESTION = "judge_rejects_question"
+    JUDGE_REJECTS_CATEGORY = "judge_rejects_category"
     JUDGE_REJECTS_OPTIONS = "judge_rejects_options"
     JUDGE_REJECTS_TRANSLATION = "judge_rejects_translation"
     # of an item beside the others of its set
     NEAR_DUPLICATE_PICTURE = "near_duplicate_picture"
+    REPEATED_FACT = "repeated_fact"
     NEAR_DUPLICATE = "near_duplicate"
     LONGEST_IS_RIGHT = "longest_is_right"
     EXCLUDED = "excluded"

@@ -12,6 +12,7 @@ from vcrgen.bloom.generation.deduplication import (
     GUESSES,
     longest_keys,
     near_duplicates,
+    repeated_facts,
     right_of_guesses,
     surplus_of_pictures,
 )
@@ -123,6 +124,42 @@ def test_a_picture_has_few_items_and_no_near_copy() -> None:
     assert left in (["a", "a", "c", "c"], ["b", "b", "c", "c"])
     assert len(surplus[ItemRejectReason.NEAR_DUPLICATE_PICTURE]) == (3 if "a" in left else 6)
     assert surplus_of_pictures(items, 2, 0) == surplus and not any(surplus_of_pictures([], 2, 0).values())
+
+
+def asking(number: int, digest: str, question: str, answer: str) -> GeneratedItem:
+    asked = ChoiceQuestion(question, (answer, "17", "18", "19"))
+    return replace(about(number, digest, 0), questions={"en": asked})
+
+
+PEAKS = "Look closely and name the number of peaks."
+
+
+@pytest.mark.parametrize(
+    ("digest", "question", "answer", "repeats"),
+    [
+        ("a", "How many tops has the range of mountains?", "2", True),
+        ("a", "How many tops has the range of mountains?", "2!", True),
+        ("a", "Look closely and name the number of all peaks.", "4", True),
+        ("a", "How many tops has the range of mountains?", "3", False),
+        ("a", "How many tops has the range of mountains?", "+", False),
+        ("b", PEAKS, "2", False),
+    ],
+)
+def test_an_item_repeats_a_fact_of_its_picture(digest: str, question: str, answer: str, repeats: bool) -> None:
+    items = [asking(0, "a", PEAKS, "2"), asking(1, digest, question, answer)]
+    assert repeated_facts(items) == ({"item-001": "item-000"} if repeats else {})
+
+
+def test_a_repetition_names_the_item_that_is_left() -> None:
+    items = [
+        asking(0, "a", PEAKS, "2"),
+        asking(1, "a", "How many tops has the whole range of mountains here?", "2"),
+        asking(2, "a", "How many tops has this whole range of mountains here?", "3"),  # nearly the question before it
+        asking(3, "a", "What is the count of boats?", "3"),
+    ]
+    assert repeated_facts(items) == {"item-001": "item-000", "item-002": "item-000"}
+    signs = [asking(number, "a", question, "+") for number, question in enumerate(["What is it?", "Which sign?"])]
+    assert repeated_facts(signs) == {"item-001": "item-000"}
 
 
 def test_lots_are_drawn_in_the_order_of_the_items() -> None:

@@ -85,6 +85,7 @@ def test_a_set_is_made_and_is_one(run: Run, server: FaultServer) -> None:
     assert "| theme | items |" not in card
     assert re.findall(r"^\| (\w+) \| [MJ] \|", card, re.MULTILINE) == list(STAGES)
     assert "as their user says: CC BY 4.0 &lt;b&gt;." in card and "| verdict | J |" in card and "Known limits" in card
+    assert "Rejected as not of their category: 0 items." in card
     assert "prompts:" in card and "model:M" in card
 
 
@@ -217,6 +218,11 @@ FLAWS: dict[str, tuple[str, Callable[[Any], Answer], str]] = {
     ),
     "unfit pictures": ("fitness", lambda value: Answer(text='{"fitness": 3}'), "no_fitting_picture"),
     "a judge who disagrees": ("answer", lambda value: Answer(text='{"answer": "none"}'), "judge_disagrees"),
+    "another category": (
+        "verdict",
+        lambda value: Answer(text=json.dumps(value | {"category": False, "options": False})),
+        "judge_rejects_category",
+    ),
     "a bad translation": (
         "verdict",
         lambda value: Answer(text=json.dumps(value | {"translation": False})),

@@ -108,15 +108,18 @@ def test_the_demo_is_what_a_small_model_says_of_its_pictures(run: Run) -> None:
     assert code == 0 and "data/bloom-demo is complete" in out, out + err
     files = sorted((ROOT / "configs/bloom-demo").glob("*.webp"))
     scenes = {hashlib.sha256(file.read_bytes()).hexdigest(): scene_and_facts(at) for at, file in enumerate(files)}
-    true, exact = [], []
+    true, exact, keys = [], [], []
     texts = [f"{name}_{lang}" for lang in ("en", "ar") for name in ("question", "options")]
     for _, row in open_task_dataset(Path("data/bloom-demo")).rows(["image", "path", "answer", *texts]):
         scene, facts = scenes[hashlib.sha256(row["image"]["bytes"]).hexdigest()]
         found = known.true_options(scene.kind, facts, row["question_en"], row["options_en"])
-        true.append(found == ["ABCD".index(row["answer"])])
+        key = "ABCD".index(row["answer"])
+        true.append(found == [key])
+        keys.append((row["image"]["bytes"], row["options_en"][key]))
         exact.append(known.in_arabic(row["question_en"]) == row["question_ar"])
         assert known.level_of(row["question_en"]) == row["path"].partition("/")[0]
     assert len(true) >= 30 and 0.7 * len(true) <= sum(true) and sum(exact) >= 0.7 * len(exact)
+    assert len(set(keys)) == len(keys) and "repeated_fact" in out
 
 
 def known_pictures(count: int) -> list[KnownScene]:

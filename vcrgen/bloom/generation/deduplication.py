@@ -1,4 +1,4 @@
-"""Checks of a whole set: near-duplicates, too many items of a picture, keys that are too often the longest option."""
+"""Checks of a whole set: near-duplicates, repeated facts and too many items of a picture, too many longest keys."""
 
 from __future__ import annotations
 
@@ -115,6 +115,34 @@ def _shared_keys(words: Numbers, starts: Numbers, near: float) -> Iterator[tuple
     edges = np.flatnonzero(np.diff(texts, prepend=-1, append=-1)).tolist()
     for start, stop in pairwise(edges):
         yield int(texts[start]), groups[start:stop].tolist()
+
+
+def repeated_facts(items: Sequence[GeneratedItem]) -> dict[str, str]:
+    """Find the items that ask about a fact of their picture about which an earlier item asks.
+
+    That is, two items of one picture have the right option in the same words, or their questions are near-duplicates,
+    in the first language. Two facts with the same value, such as two red things, count as one.
+
+    Returns:
+        The name of each such item, with that of the earlier item that is kept.
+    """
+    by_picture: defaultdict[str, list[GeneratedItem]] = defaultdict(list)
+    for item in items:
+        by_picture[item.picture.digest].append(item)
+    repeated: dict[str, str] = {}
+    for of_picture in by_picture.values():
+        questions = [next(iter(item.questions.values())) for item in of_picture]
+        similar = near_duplicates([question.text for question in questions])
+        by_answer: dict[tuple[str, ...], int] = {}
+        for number, (item, question) in enumerate(zip(of_picture, questions, strict=True)):
+            answer = question.options[item.answer]
+            words = folded_words(answer) or (answer,)  # signs, such as "?" and "+", have no words
+            if (earlier := by_answer.get(words, similar.get(number))) is None:
+                by_answer[words] = number
+            else:
+                name = of_picture[earlier].slot.name
+                repeated[item.slot.name] = repeated.get(name, name)
+    return repeated
 
 
 def surplus_of_pictures(items: Sequence[GeneratedItem], most: int, seed: int) -> dict[ItemRejectReason, dict[str, str]]:

@@ -17,7 +17,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from vcrgen.bloom.filtering import read_ids
-from vcrgen.bloom.generation.deduplication import longest_keys, near_duplicates, surplus_of_pictures
+from vcrgen.bloom.generation.deduplication import longest_keys, near_duplicates, repeated_facts, surplus_of_pictures
 from vcrgen.bloom.generation.generated_pictures import GeneratedPictures, PictureFolder
 from vcrgen.bloom.generation.item_pipeline import generate_item
 from vcrgen.bloom.generation.item_records import (
@@ -52,7 +52,7 @@ from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.run import open_replies
 from vcrgen.report.escape import escape_markdown, one_line
 
-GENERATOR = "models-3"  # another number when the same replies give other items
+GENERATOR = "models-4"  # another number when the same replies give other items
 Pictures = PictureSource | GeneratedPictures
 Pipeline = StageCoroutine[GeneratedItem]
 _SOURCE_CHARS = 250  # of the column `source`
@@ -219,6 +219,9 @@ class _SetRun:
             self.rejected |= {name: ItemRejected(reason, detail, "set") for name, detail in details.items()}
             items[:] = [item for item in items if item.slot.name not in self.rejected]
 
+        # Before the limit of a picture, so that no repetition takes the place of another item.
+        repeats = repeated_facts(items).items()
+        reject(ItemRejectReason.REPEATED_FACT, {a: f"asks of its picture what {b} asks" for a, b in repeats})
         for reason, details in surplus_of_pictures(items, options.per_picture, options.seed).items():
             reject(reason, details)
         first = options.languages[0]

@@ -12,7 +12,9 @@ from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
 from vcrgen.bloom.generation.scheduler import RequestScheduler
 from vcrgen.bloom.generation.stages import LEAST_FITNESS, PROMPTS
 from vcrgen.bloom.options import BloomGenerationOptions
+from vcrgen.bloom.rejects import ItemRejectReason
 from vcrgen.bloom.taxonomy import Taxonomy
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.escape import escape_markdown
 from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1
 
@@ -36,7 +38,7 @@ _GENERATED = """- No picture is a photograph: the model {model} generated them. 
 def card_notes(
     items: Sequence[GeneratedItem],
     taxonomy: Taxonomy,
-    rejected: Mapping[tuple[str, str], int],
+    rejected: Counter[tuple[str, str]],
     scheduler: RequestScheduler,
     votes: Sequence[tuple[bool, ...]],
     unusable: Mapping[str, int],
@@ -61,8 +63,9 @@ def card_notes(
         _table(("prompt", "hash"), list(hashes.items())),
         f"A picture was kept from fitness {LEAST_FITNESS} of 5, and has {options.per_picture} items at most. Two items "
         f"that share {100 * NEAR:.0f} % of their words or more are near-duplicates, of which the first is kept. "
-        f"{NEAR_RECALL}.\n",
-        _judges(votes, options.judge_names),
+        f"{NEAR_RECALL}. Two items of one picture repeat a fact if their right options are the same words, or their "
+        "questions near-duplicates.\n",
+        _judges(votes, options.judge_names, rejected["judge", ItemRejectReason.JUDGE_REJECTS_CATEGORY.value]),
         "## What is in it\n",
         _table(("category", "items"), [(path, str(by_category[path])) for path in taxonomy.paths]),
         _table(("theme", "items"), [(theme, str(number)) for theme, number in sorted(by_theme.items())])
@@ -80,12 +83,13 @@ def card_notes(
     return "\n".join(part for part in parts if part)
 
 
-def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:
-    """The items that each judge accepted and, for several judges, their agreement."""
+def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str], misfits: int) -> str:
+    """The items that each judge accepted, those that are not of their category and, for several judges, agreement."""
     if not votes:
         return ""
     rows = [(name, f"{sum(vote[at] for vote in votes):,} of {len(votes):,}") for at, name in enumerate(names)]
     text = _table(("judge", "items accepted"), rows)
+    text += f"\nRejected as not of their category: {pluralize(misfits, 'item')}.\n"
     if len(names) > 1:
         same, pairs = count_equal_pairs(votes)
         agreement = gwet_ac1(votes)

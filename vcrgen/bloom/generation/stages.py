@@ -50,7 +50,7 @@ STAGES: Mapping[str, Stage] = {
     "options": Stage(lambda size: size.items, 80),
     "translation": Stage(lambda size: size.items * size.targets, 200, with_picture=False, item_texts=lambda size: 1),
     "answer": Stage(lambda size: size.items * size.judges, 10, judged=True, item_texts=lambda size: 1),
-    "verdict": Stage(lambda size: size.items * size.judges, 30, judged=True, item_texts=lambda size: size.targets + 1),
+    "verdict": Stage(lambda size: size.items * size.judges, 40, judged=True, item_texts=lambda size: size.targets + 1),
 }
 REPEATED = "again"  # the prompt behind that of a stage whose reply was not valid
 PROMPTS = (*STAGES, REPEATED)
@@ -68,6 +68,7 @@ _OTHER_ANSWER = "none"  # where a judge finds no right option, or several
 PARTS = {
     "picture": ItemRejectReason.JUDGE_REJECTS_PICTURE,
     "question": ItemRejectReason.JUDGE_REJECTS_QUESTION,
+    "category": ItemRejectReason.JUDGE_REJECTS_CATEGORY,
     "options": ItemRejectReason.JUDGE_REJECTS_OPTIONS,
     "translation": ItemRejectReason.JUDGE_REJECTS_TRANSLATION,
 }
