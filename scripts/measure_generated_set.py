@@ -265,7 +265,6 @@ def dropped(folder: Path) -> Counter[str]:
 def audit(folder: Path, facts: Mapping[str, Fact]) -> None:
     """Two raters who say what is true of nine items in ten; the report has to find how often they agree."""
     vcrgen(folder, "bloom", "audit", "draw", "made", "--overlap", str(OVERLAP))
-    vcrgen(folder, "bloom", "audit", "page", "made")
     draw = read_draw(folder / "made-audit" / "draw.json")
     said = {
         (item.question_id, rater): (rng_for(0, f"rater {rater}", item.question_id).random() < RATERS_RIGHT)
@@ -273,20 +272,18 @@ def audit(folder: Path, facts: Mapping[str, Fact]) -> None:
         for item in draw.items
         for rater in item.raters
     }
-    for rater in (1, 2):
-        lines = [
-            {
-                "audit": draw.name,
-                "rater": rater,
-                "question_id": name,
-                "answer": facts[name].right,
-                "verdict": "approve" if approves else "choices",
-            }
-            for (name, who), approves in said.items()
-            if who == rater
-        ]
-        (folder / f"rater-{rater}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    print("\n" + vcrgen(folder, "bloom", "audit", "report", "made", "rater-1.jsonl", "rater-2.jsonl"))
+    lines = [
+        {
+            "audit": draw.name,
+            "rater": rater,
+            "question_id": name,
+            "answer": facts[name].right,
+            "verdict": "approve" if approves else "choices",
+        }
+        for (name, rater), approves in said.items()
+    ]
+    (folder / "verdicts.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    print("\n" + vcrgen(folder, "bloom", "audit", "report", "made", "verdicts.jsonl"))
     report = json.loads((folder / "made-audit" / "report.json").read_text())
     both = [[said[item.question_id, rater] for rater in item.raters] for item in draw.items if len(item.raters) > 1]
     same = sum(one == two for one, two in both) / len(both)
@@ -310,7 +307,16 @@ def every_command(folder: Path, facts: Mapping[str, Fact]) -> None:
     (folder / "key").touch(mode=0o600)
     (folder / "key").write_text(f"{'0123456789abcdef' * 4}\n")
     vcrgen(
-        folder, "hidden", "made", "--items", str(min(200, len(facts) // 2)), "--out", "hidden", "--secret-file", "key"
+        folder,
+        "hidden",
+        "made",
+        "--items",
+        str(min(200, len(facts) // 2)),
+        "--public-pictures",
+        "--out",
+        "hidden",
+        "--secret-file",
+        "key",
     )
     vcrgen(folder, "hidden", "verify", "hidden", "--secret-file", "key")
     lines = []
