@@ -17,7 +17,7 @@ from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps, save_response
 from vcrgen.study.visitors import LastSigns, claim_place, open_visit
 
-PAGES = ("study.md", "study-mcq.md", "study-report.md")
+PAGES = ("study.md", "study-mcq.md")
 COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
 
 
