@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from vcrgen.analysis.correlations import resampled_correlations
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
@@ -23,7 +24,6 @@ from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.correlations import resampled_correlations
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from vcrgen.analysis.bradley_terry import fit_strengths, separated_groups
+from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
 from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
 from vcrgen.analysis.families import effective_models, guess_families
@@ -31,8 +33,6 @@ from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.bradley_terry import fit_strengths, separated_groups
-from vcrgen.stats.correlations import correlation_matrix, resampled_correlations
 
 ABILITIES = {
     f"A{k}": tuple(f"A{k} {name}" for name in ("g0", "g1", "g2", "g3", "g4", "g5", "copy", "weak")) for k in range(3)

@@ -1964,7 +1964,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "an assembled set has the items of all tasks of the pool",
         "    for name in result.evaluation.pruning.kept:\n        task = result.pool",
         "    for name in result.pool.tasks:\n        task = result.pool",
-        "tests/analysis/test_assemble.py",
+        "tests/analysis/test_assembly.py",
     ),
     M(
         "analysis",
@@ -1981,11 +1981,11 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/analysis/test_published_table.py",
     ),
     M(
-        "stats",
+        "analysis",
         "EM forgets the variance of what is missing",
         "(levels[:, :, None] * levels[:, None] + rest)",
         "(levels[:, :, None] * levels[:, None])",
-        "tests/stats/test_em_covariance.py",
+        "tests/analysis/test_em_covariance.py",
     ),
     M(
         "analysis",
@@ -1995,11 +1995,11 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/analysis/test_rank_correlations.py",
     ),
     M(
-        "stats",
+        "analysis",
         "intervals of strengths that take a tie for two half votes",
         "ties / 2 * (0.5 - odds) ** 2",
         "ties / 2 * (odds * (1 - odds))",
-        "tests/stats/test_bradley_terry.py",
+        "tests/analysis/test_bradley_terry.py",
     ),
     M(
         "analysis",

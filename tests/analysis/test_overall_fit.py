@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vcrgen.analysis.correlations import correlation_matrix
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.factors_report import factors_document
 from vcrgen.analysis.measured import FEWEST_D_DIV
@@ -10,7 +11,6 @@ from vcrgen.analysis.pls import Structure, corrected_srmr, fit_pls, implied_corr
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.correlations import correlation_matrix
 
 STRUCTURE = Structure(((0, 1, 2), (3, 4, 5, 6), (7,)), ((), (), (0, 1)), ("A", "A", "A"), 2)
 NAMES = (*"abcdefg", "human")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.analysis.assemble import assemble
+from vcrgen.analysis.assembly import assemble
 from vcrgen.analysis.benchmarks import Benchmark, BenchmarkComparison, compare_benchmarks, read_benchmarks
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.factors import fit_factors
@@ -27,7 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def few_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 20)
-    monkeypatch.setattr("vcrgen.analysis.assemble.DRAWS", 100)
+    monkeypatch.setattr("vcrgen.analysis.assembly.DRAWS", 100)
 
 
 @pytest.fixture

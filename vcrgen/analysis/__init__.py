@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.assemble import assemble
+    from vcrgen.analysis.assembly import assemble
     from vcrgen.analysis.benchmarks import Benchmark, compare_benchmarks
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
@@ -65,7 +65,7 @@ __getattr__, __dir__ = attach(
     __name__,
     {
         "analysis.pairwise_correlations": ["pairwise"],
-        "analysis.assemble": ["assemble"],
+        "analysis.assembly": ["assemble"],
         "analysis.benchmarks": ["Benchmark", "compare_benchmarks"],
         "analysis.examples": ["EXAMPLES"],
         "analysis.factors": ["anchor_agreement", "fit_correlations", "fit_factors"],

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vcrgen.analysis.assemble import AssembledBenchmark
+from vcrgen.analysis.assembly import AssembledBenchmark
 from vcrgen.analysis.factors_report import factors_document
 from vcrgen.analysis.prune_report import is_judged, prune_document
 from vcrgen.report.document import Document, Section

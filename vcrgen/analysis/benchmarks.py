@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, standardise
 from vcrgen.analysis.factors import FEWEST_MODELS, FactorEstimate, FactorResult, fit_factors
 from vcrgen.analysis.options import BenchmarkOptions
 from vcrgen.analysis.page_command import page_command
@@ -29,7 +30,6 @@ from vcrgen.report.table import Table, TableCell, finite_interval, finite_number
 from vcrgen.report.templating import named
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import percentile_interval
-from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
 
 MAX_BENCHMARKS = 12
 METRICS = ("d_div", "tc", "d_valid", "sum")

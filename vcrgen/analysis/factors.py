@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 from vcrgen.analysis.influence import LeaveOuts, leave_outs
 from vcrgen.analysis.options import FactorOptions
 from vcrgen.analysis.page_command import page_command
@@ -42,7 +43,6 @@ from vcrgen.stats.bootstrap import (
     model_weights,
     percentile_interval,
 )
-from vcrgen.stats.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 
 FEWEST_MODELS = 10
 SPLITS = 10

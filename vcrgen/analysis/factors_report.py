@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vcrgen.analysis.charts import path_diagram
+from vcrgen.analysis.correlations import ranks, standardise
 from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
 from vcrgen.analysis.families import families_section
 from vcrgen.analysis.influence import MOST_DECIDING
@@ -22,7 +23,6 @@ from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interv
 from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import MOST_FAILED, percentile_interval
-from vcrgen.stats.correlations import ranks, standardise
 
 TEXTS = Sentences("vcrgen.analysis", "factors.j2")
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vcrgen.analysis.correlations import correlation_matrix, standardise
 from vcrgen.report.document import Section
 from vcrgen.report.table import Table, TableCell
 from vcrgen.stats.arrays import Floats, Ints
-from vcrgen.stats.correlations import correlation_matrix, standardise
 
 LARGEST_SHARE = 0.5  # of the models: a longer row of names, such as "model 1" to "model 99", is no family
 _VERSION = re.compile(r"[\s_.:@(\[-]*(?:v(?=\d)|\d)", re.IGNORECASE)  # where a size, a version or a date begins

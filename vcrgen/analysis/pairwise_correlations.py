@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from vcrgen.analysis.correlations import resampled_pairs, standardise
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import model_weights, percentile_interval
-from vcrgen.stats.correlations import resampled_pairs, standardise
 from vcrgen.stats.intervals import NORMAL_QUANTILE
 from vcrgen.stats.paired import benjamini_hochberg
 

@@ -21,8 +21,8 @@ from typing import Literal
 
 import numpy as np
 
+from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, standardise
 from vcrgen.stats.arrays import Floats, Ints
-from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
 
 Scheme = Literal["centroid", "factorial", "path"]
 Mode = Literal["A", "B"]

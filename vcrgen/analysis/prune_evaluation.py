@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 from vcrgen.analysis.factors import FactorFit, fit_correlations, overall_weights, require_fit, split_halves
 from vcrgen.analysis.families import effective_models
 from vcrgen.analysis.options import PruneOptions
@@ -33,7 +34,6 @@ from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_percent
 from vcrgen.stats.arrays import Bits, Floats
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 
 MOST_MODELS = 1000  # of which all pairs are compared for every random set
 RANDOM_SETS = 1000

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vcrgen.analysis.correlations import resampled_correlations
 from vcrgen.analysis.influence import LeaveOuts, leave_outs
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rare_tasks import without_constant_tasks
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.stats.arrays import Floats
-from vcrgen.stats.correlations import resampled_correlations
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.analysis.correlations import ranks, spearman
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.bootstrap import model_weights, percentile_interval
-from vcrgen.stats.correlations import ranks, spearman
 
 MOST_AT_AN_END = 50  # models at the top and at the bottom, of fewer than 100 half of them
 DRAWS = 1000

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vcrgen.analysis.correlations import ranks, spearman
 from vcrgen.stats.arrays import Bits, Floats, Ints
-from vcrgen.stats.correlations import ranks, spearman
 
 TOP_MODELS = 10
 

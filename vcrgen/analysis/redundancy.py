@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
+from vcrgen.analysis.correlations import correlation_matrix, resampled_pairwise, standardise
 from vcrgen.analysis.options import MapOptions
 from vcrgen.analysis.page_command import page_command
 from vcrgen.analysis.pairwise_correlations import FEWEST, Method, PairwiseCorrelations, pairwise
@@ -26,7 +27,6 @@ from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import Table, TableCell, finite_number
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import MOST_FAILED, model_weights
-from vcrgen.stats.correlations import correlation_matrix, resampled_pairwise, standardise
 from vcrgen.stats.k_means import k_means, silhouette
 
 Basis = Literal["r", "abs"]

@@ -26,6 +26,8 @@ from vcrgen.analysis.board_scores import (
     board_table_scores,
     saved_scores,
 )
+from vcrgen.analysis.correlations import standardise
+from vcrgen.analysis.em_covariance import expected_scores
 from vcrgen.analysis.families import guess_families
 from vcrgen.analysis.leaderboard_files import is_openvlm, open_llm_columns, openvlm_scores
 from vcrgen.analysis.published_table import (
@@ -53,8 +55,6 @@ from vcrgen.core.storage import DiskFolder
 from vcrgen.report.escape import MAX_NAME, check_name
 from vcrgen.report.templating import named
 from vcrgen.stats.arrays import Bits, Floats, Ints
-from vcrgen.stats.correlations import standardise
-from vcrgen.stats.em_covariance import expected_scores
 from vcrgen.stats.intervals import NORMAL_QUANTILE
 
 MAX_BYTES = 64 << 20

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from vcrgen.analysis.bradley_terry import Strengths, fit_strengths, separated_groups
+from vcrgen.analysis.correlations import ranks
 from vcrgen.analysis.score_table import ScoreTable, check_size, parse_name
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
@@ -20,8 +22,6 @@ from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import NumberInterval, Table, TableCell, finite_number
 from vcrgen.report.templating import named
 from vcrgen.stats.arrays import Floats, Ints
-from vcrgen.stats.bradley_terry import Strengths, fit_strengths, separated_groups
-from vcrgen.stats.correlations import ranks
 
 COLUMNS = ("model_a", "model_b", "winner")
 TIES = ("tie", "tie (bothbad)", "bothbad")  # as Chatbot Arena writes them

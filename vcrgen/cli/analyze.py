@@ -187,8 +187,8 @@ def assemble_benchmark(
     **options: Any,
 ) -> None:
     """Assemble a benchmark from a pool of tasks, as GOLD was: prune it, take the items of what stays, fit it anew."""
-    from vcrgen.analysis.assemble import assemble, items_csv, manifest
     from vcrgen.analysis.assemble_report import assemble_document
+    from vcrgen.analysis.assembly import assemble, items_csv, manifest
     from vcrgen.analysis.pool import read_pool
     from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv
     from vcrgen.analysis.spec import apply_options

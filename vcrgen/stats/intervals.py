@@ -94,10 +94,10 @@ def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
 def combination_interval(coefficients: Floats, estimates: Sequence[Bounded]) -> tuple[float, float]:
     """The ends of the interval of a weighted sum of values of different data; as `difference_interval`."""
     values, low, high = np.array([(estimate.value, estimate.low, estimate.high) for estimate in estimates]).T
-    total = float(coefficients @ values)
+    total = math.fsum(coefficients * values)
     down = np.where(coefficients > 0, values - low, high - values)
     up = np.where(coefficients > 0, high - values, values - low)
-    return total - float(np.linalg.norm(coefficients * down)), total + float(np.linalg.norm(coefficients * up))
+    return total - math.hypot(*coefficients * down), total + math.hypot(*coefficients * up)
 
 
 def difference_p(value: float, low: float, high: float) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vcrgen.analysis.correlations import pearson, spearman
 from vcrgen.analysis.profile.differences import NAMED, CategoryDifference, Pair, category_differences, pairs_by
 from vcrgen.analysis.profile.profiles import (
     METHODS,
@@ -29,7 +30,6 @@ from vcrgen.report.document import Chart, ChartRows, Document, Section
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.report.templating import Sentences
 from vcrgen.stats.calibration import ReliabilityCurve
-from vcrgen.stats.correlations import pearson, spearman
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vcrgen.analysis.assemble import AssembledBenchmark, assemble
+from vcrgen.analysis.assembly import AssembledBenchmark, assemble
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.pool import read_pool
@@ -21,7 +21,7 @@ HEAD = "task,benchmark,ability,item\n"
 @pytest.fixture(autouse=True)
 def few_random_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 20)
-    monkeypatch.setattr("vcrgen.analysis.assemble.DRAWS", 100)
+    monkeypatch.setattr("vcrgen.analysis.assembly.DRAWS", 100)
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.optimize import minimize
 
+from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, resampled_pairwise, standardise
+from vcrgen.analysis.em_covariance import em_correlations, expected_scores
 from vcrgen.stats.arrays import Floats
-from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, resampled_pairwise, standardise
-from vcrgen.stats.em_covariance import em_correlations, expected_scores
 
 
 def scores_with_gaps(models: int, share: float, seed: int) -> Floats:

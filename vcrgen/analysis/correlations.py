@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from vcrgen.analysis.em_covariance import em_correlations, resampled_em_correlations
 from vcrgen.core.products import product
 from vcrgen.stats.arrays import Bits, Floats, Ints
-from vcrgen.stats.em_covariance import em_correlations, resampled_em_correlations
 
 _ROUNDING = 1e-12  # a range or a variance that is nothing but rounding, of scores with variance 1
 _DECIMALS = 12  # to which values are compared: processors sum differently

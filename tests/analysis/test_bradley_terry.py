@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from vcrgen.stats.bradley_terry import fit_strengths, separated_groups
+from vcrgen.analysis.bradley_terry import fit_strengths, separated_groups
 
 WINS = np.array([[0.0, 21, 30, 18], [9, 0, 17, 22], [6, 14, 0, 16], [4, 3, 11, 0]])
 TIES = np.array([[0.0, 4, 0, 2], [4, 0, 3, 0], [0, 3, 0, 5], [2, 0, 5, 0]])

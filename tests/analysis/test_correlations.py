@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from vcrgen.analysis.correlations import correlation_matrix, pearson, ranks, resampled_pairwise, spearman
 from vcrgen.stats.bootstrap import model_weights
-from vcrgen.stats.correlations import correlation_matrix, pearson, ranks, resampled_pairwise, spearman
 
 
 @pytest.fixture(scope="module")
