@@ -27,6 +27,15 @@ def gold_spec() -> FactorSpec:
 
 
 @pytest.fixture(scope="session")
+def scores_with_gaps() -> np.ndarray:
+    """40 models on five tasks that correlate, a tenth of the scores missing."""
+    rng = np.random.default_rng(4)
+    scores = rng.standard_normal((40, 1)) + rng.standard_normal((40, 5))
+    scores[rng.random(scores.shape) < 0.1] = np.nan
+    return scores
+
+
+@pytest.fixture(scope="session")
 def with_abilities() -> MadeScores:
     """Models of three abilities with six good tasks (loading .85), a copy of one and a weak task (.2) each."""
 

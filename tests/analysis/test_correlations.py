@@ -7,18 +7,10 @@ from vcrgen.analysis.correlations import correlation_matrix, pearson, ranks, res
 from vcrgen.stats.bootstrap import model_weights
 
 
-@pytest.fixture(scope="module")
-def scores() -> np.ndarray:
-    rng = np.random.default_rng(4)
-    made = rng.standard_normal((40, 1)) + rng.standard_normal((40, 5))
-    made[rng.random(made.shape) < 0.1] = np.nan
-    return made
-
-
-def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None:
+def test_a_resample_is_the_correlation_of_its_models(scores_with_gaps: np.ndarray) -> None:
     weights = model_weights(40, seed=3, draws=5)
     assert weights.sum(axis=1).tolist() == [40.0] * 5
-    for table in (scores, np.nan_to_num(scores)):
+    for table in (scores_with_gaps, np.nan_to_num(scores_with_gaps)):
         for r, row in zip(resampled_pairwise(table, weights), weights, strict=True):
             drawn = np.repeat(table, row.astype(int), axis=0)
             both = np.isfinite(drawn[:, 0]) & np.isfinite(drawn[:, 2])

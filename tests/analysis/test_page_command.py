@@ -153,6 +153,12 @@ def test_an_analysis_tells_its_progress(gold: ScoreTable, gold_spec: FactorSpec,
     assert told.done == told.total == 20
 
 
+def test_a_map_tells_its_progress(gold: ScoreTable) -> None:
+    told = Listener()
+    make_map(gold, draws=150, progress=told)
+    assert told.done == told.total > 0
+
+
 def test_benchmarks_and_a_pool_tell_their_progress() -> None:
     told = Listener()
     compared = compare_benchmarks(EXAMPLES["gold-parts"].load(), "Human", draws=100, progress=told)

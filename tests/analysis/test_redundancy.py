@@ -1,7 +1,5 @@
 """The map: what is predicted of a task against plain loops, the tree, clusters, and what is refused."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from vcrgen.analysis.redundancy import (
 )
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.core.errors import AnalysisError
-from vcrgen.core.progress import ProgressListener
 
 
 def table_of(scores: np.ndarray, **more: object) -> ScoreTable:
@@ -138,18 +135,3 @@ def test_noise_has_the_eigenvalues_of_normal_scores() -> None:
         rng = np.random.default_rng(1)
         real = [np.corrcoef(rng.standard_normal((tasks, models))) for _ in range(4000)]
         np.testing.assert_allclose(drawn.mean(axis=0), np.linalg.eigvalsh(real).mean(axis=0), atol=0.015)
-
-
-def test_a_map_tells_its_progress(two_groups: ScoreTable) -> None:
-    class Listener(ProgressListener):
-        done = total = 0
-
-        def begin(self, total: int, done: int) -> None:
-            self.total = total
-
-        def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
-            self.done += done
-
-    told = Listener()
-    make_map(two_groups, draws=150, progress=told)
-    assert told.done == told.total > 0

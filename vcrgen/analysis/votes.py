@@ -213,8 +213,8 @@ def with_anchor(table: ScoreTable, name: str, scores: dict[str, float]) -> Score
     has_score = np.array([model in scores for model in table.models])
     if not has_score.any():
         raise AnalysisError(
-            f"{name} has none of the models of {table.source}: it has {_first(list(scores))}, the table has "
-            f"{_first(table.models)}; give both the same names."
+            f"{name} has none of the models of {table.source}: it has {named(list(scores))}, the table has "
+            f"{named(list(table.models))}; give both the same names."
         )
     notes = table.notes
     if not has_score.all():
@@ -224,7 +224,3 @@ def with_anchor(table: ScoreTable, name: str, scores: dict[str, float]) -> Score
     errors = None if part.errors is None else np.hstack([part.errors, np.full_like(column, np.nan)])
     tasks = (*part.tasks, name)
     return replace(part, tasks=tasks, scores=np.hstack([part.scores, column]), errors=errors, notes=notes)
-
-
-def _first(names: Sequence[str]) -> str:
-    return named(list(names))
