@@ -21,6 +21,7 @@ from vcrgen.stats.intervals import NORMAL_QUANTILE, combination_interval, deviat
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s?([BM])(?![A-Za-z0-9])", re.IGNORECASE)
 _JOINTS = re.compile(r"[-_ ]{2,}")
 GAP = "rae-lbs"  # the metric of a trend of RAE minus LBS
+Scores = tuple[ModelProfile, ...]  # one profile, or two whose difference is meant
 
 
 class SizedName(NamedTuple):
@@ -81,9 +82,6 @@ def size_trends(profiles: Sequence[ModelProfile], *, by_level: bool = False) -> 
     return [trend for family in _families(scores) for trend in _trends(family, by_level)]
 
 
-Scores = tuple[ModelProfile, ...]  # one profile, or two whose difference is meant
-
-
 class _Family(NamedTuple):
     name: str
     scores: list[tuple[float, Scores]]  # of one language and method, with the size of each model, ascending
@@ -121,7 +119,7 @@ def _trend(family: _Family, level: str) -> SizeTrend:
     coefficients = np.outer(weights, signs).ravel()
     estimates = [profile.levels[level] if level else profile.micro for profile in profiles]
     slope = float(coefficients @ [estimate.value for estimate in estimates])
-    low, high = _interval(coefficients, estimates, profiles if not level else ())
+    low, high = _interval(slope, coefficients, estimates, profiles if not level else ())
     first = group[0][1]
     return SizeTrend(
         family=family.name,
@@ -136,13 +134,12 @@ def _trend(family: _Family, level: str) -> SizeTrend:
 
 
 def _interval(
-    coefficients: Floats, estimates: Sequence[ShareEstimate], profiles: Sequence[ModelProfile]
+    slope: float, coefficients: Floats, estimates: Sequence[ShareEstimate], profiles: Sequence[ModelProfile]
 ) -> tuple[float, float]:
     """Of the same resampled pictures where those are known, or else as of different items, which is wider."""
     resampled = [profile.resampled for profile in profiles]
     means = [mean.means for mean in resampled if mean is not None]
     if len(means) == len(estimates) and len({mean.groups for mean in resampled if mean is not None}) == 1:
-        slope = float(coefficients @ [estimate.value for estimate in estimates])
         half = NORMAL_QUANTILE * float(deviation(np.column_stack(means) @ coefficients))
         return slope - half, slope + half
     return combination_interval(coefficients, estimates)
