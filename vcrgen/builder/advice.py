@@ -7,7 +7,7 @@ from vcrgen.core.records import RejectReason
 _IMAGES = "look at them in rejects.jsonl, and fetch the pictures again"
 ADVICE: Mapping[RejectReason, str] = {
     RejectReason.NO_IMAGE: "name the right column with --column image=NAME, or the pictures' folder with --image-root",
-    RejectReason.NO_CAPTION: "name the right column with --column caption=NAME",
+    RejectReason.NO_CAPTION: "give each picture a text, or name the right column with --column caption=NAME",
     RejectReason.SHORT_CAPTION: "take longer captions, or a smaller --ngram-size",
     RejectReason.OTHER_SCRIPT: "name the language of the captions with --lang",
     RejectReason.SENSITIVE: "nothing needs to be done, as words of the built-in list or of --censor-list are why",
