@@ -6,6 +6,7 @@ Its tables stand in docs/validation.md. Each figure is a share of simulated test
 spans, as in VCR-WIKI; the spans of an image are recovered with a chance of its own, drawn from a beta distribution, so
 that they are correlated by what is asked for. Jaccard is 1 for a recovered span and one of 0, 1/9, 1/4 and 3/7 for
 another. The intervals are made by the package's own code from 1,000 resamples of images, the p-values from 2,048 flips.
+Beside them stand Wilson intervals that take the spans as independent.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
-from vcrgen.stats.intervals import deviation, mean_interval
+from vcrgen.stats.intervals import deviation, mean_interval, wilson_interval
 from vcrgen.stats.sign_flips import ALPHA, flip_p, flip_statistics, flipped_sums
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -39,6 +40,9 @@ def main() -> None:
     args = parser.parse_args()
     print_head("exact match and Jaccard: intervals that hold the true mean, in percent")
     for images, correlation, cells in coverage(args.sets):
+        print_row(images, correlation, cells)
+    print_head("exact match: Wilson intervals over spans that hold the true mean, in percent")
+    for images, correlation, cells in span_coverage(args.sets):
         print_row(images, correlation, cells)
     print_head(f"equal models that are called different, of pairs alike on {ALIKE} of the spans, in percent")
     high = []
@@ -80,6 +84,26 @@ def coverage(sets: int) -> Iterator[tuple[int, float, list[list[float]]]]:
                     held.append((low <= truth) & (truth <= high))
                 cells.append(np.mean(held, axis=0).reshape(2, TOGETHER).mean(axis=1).tolist())
             yield images, correlation, cells
+
+
+def span_coverage(sets: int) -> Iterator[tuple[int, float, list[list[float]]]]:
+    """For each mean: how often the interval of exact match holds it if spans are taken as independent."""
+    for images in IMAGES:
+        for correlation in CORRELATIONS:
+            yield images, correlation, [[held_by_spans(images, correlation, mean, sets)] for mean in MEANS]
+
+
+def held_by_spans(images: int, correlation: float, mean: float, sets: int) -> float:
+    """The share of sets whose Wilson interval of all spans holds the mean."""
+    rng = np.random.default_rng((images, int(100 * correlation), int(100 * mean)))
+    held = []
+    for _ in range(sets // TOGETHER):
+        spans = rng.choice(SPANS, (images, TOGETHER), p=SHARES)
+        right = recovered(rng, spans, chances(rng, mean, correlation, spans.shape))
+        counts = zip(summed(right, spans).sum(axis=0), spans.sum(axis=0), strict=True)
+        bounds = [wilson_interval(float(hits / total), int(total)) for hits, total in counts]
+        held += [low <= mean <= high for low, high in bounds]
+    return float(np.mean(held))
 
 
 def errors(seeds: range) -> Iterator[tuple[int, float, list[list[float]]]]:

@@ -102,6 +102,7 @@ def test_what_the_simulation_measures() -> None:
     low, high = script.intervals(sums, spans, 0)
     assert 0.93 <= ((low <= 0.97) & (high >= 0.97)).mean() <= 0.985
     assert script.differ(0, 50, 0.25, 0.7, 0.5) <= 0.07
+    assert 0.85 <= script.held_by_spans(50, 0.5, 0.9, 2000) <= 0.91 < script.held_by_spans(50, 0.0, 0.9, 2000)
 
 
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(2, 400), st.integers(2, 400))

@@ -20,7 +20,7 @@ Row = tuple[Any, ...]
 
 
 def evidence_columns(task: ScoredTask) -> tuple[str, ...]:
-    """The columns of evidence; an example of Visual Caption Restoration is in ``docs/scoring.md``."""
+    """The columns of evidence of a task, in their order."""
     return ("run", "model", "question_id", task.axis, "view", *task.evidence, *task.metrics, "signature")
 
 
