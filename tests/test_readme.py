@@ -1,99 +1,23 @@
-"""Every command and every line of Python of docs/guide.md runs; .ci/run runs the README's first command.
+"""The README's first block of output, the table, recipe and Python of docs/guide.md, and what all pages share.
 
-The README's other command is run by tests/cli/test_demo.py.
+.ci/run runs the README's first command, tests/cli/test_demo.py its second one.
 """
 
-import json
 import re
-import shlex
-import urllib.request
 from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 
 import vcrgen
-from tests.forked import serving
-from tests.pages import ROOT, Page
+from tests.pages import ROOT, Page, Run, succeed
 from vcrgen.cli import app
 from vcrgen.samples import sample_pair
 
 README, GUIDE = Page("README.md"), Page("docs/guide.md")
-
-
-def commands_of(page: Page) -> list[list[str]]:
-    """The words of the commands of a page, without their comments."""
-    return [shlex.split(line, comments=True) for line in page.commands if line.startswith("vcrgen ")]
-
-
-# What the guide has of these pages, their tests run.
-PAGES = [
-    Page(f"docs/{name}.md")
-    for name in (
-        "analysis",
-        "bloom",
-        "bloom-audit",
-        "bloom-coverage",
-        "bloom-import",
-        "finetune",
-        "hidden",
-        "profile",
-        "view",
-    )
-]
-ELSEWHERE = [words for page in PAGES for words in commands_of(page)]
-COMMANDS = [
-    line
-    for line in GUIDE.commands
-    if line.startswith("vcrgen ")
-    and shlex.split(line, comments=True) not in ELSEWHERE
-    and "--engine ray" not in line  # tests/builder/engines/test_ray.py runs it
-]
-# Words of commands, and what takes their place: the same at a smaller size.
-FEWER = {
-    r"vcrgen build( --|  )": r"vcrgen build --limit 4\1",
-    "--items 12": "--items 4",
-}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the README's commands name."""
-    folder = tmp_path_factory.mktemp("readme")
-    write_pairs(folder / "pairs.parquet")
-    write_pairs(folder / "own-pairs.parquet", first=24)
-    (folder / "pairs").mkdir()
-    write_pairs(folder / "pairs" / "part-0.parquet")
-    write_hub_copy(folder / "wikimedia" / "wit_base")
-    return folder
-
-
-def write_outputs(folder: Path) -> None:
-    """Outputs for the dataset that the README's build has written: right ones, and some that are not."""
-    for name, wrong_every in (("preds", 3), ("run_a", 2), ("run_b", 5)):
-        files = sorted((folder / "data" / "my-vcr" / "hard").glob("*.parquet"))
-        rows = [
-            row for file in files for row in pq.read_table(file, columns=["question_id", "crossed_text"]).to_pylist()
-        ]
-        lines = [
-            {
-                "question_id": row["question_id"],
-                "output": "no idea" if (number + len(view)) % wrong_every == 0 else "; ".join(row["crossed_text"]),
-                "view": view,
-                "mode": "hard",
-            }
-            for number, row in enumerate(rows)
-            for view in ("stacked", "tei")
-        ]
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def write_pairs(file: Path, first: int = 0) -> None:
-    pairs = [sample_pair("en", index) for index in range(first, first + 24)]
-    images = pa.array([pair.image for pair in pairs], pa.binary())
-    pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in pairs]}), file)
 
 
 def write_hub_copy(folder: Path) -> None:
@@ -114,72 +38,52 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 17 and len(GUIDE.python) == 5
     first, second, third = README.commands
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
     assert first.startswith("python3 -m venv") and "grep -m1 '^python3 -m venv' README.md" in ci
-    assert second == "vcrgen demo" and third == "python3 scripts/run_tests.py" and third in ci
+    assert first.endswith("/vcrgen build") and second == "vcrgen demo"
+    assert third == "python3 scripts/run_tests.py" and third in ci
     named = re.findall(r"\btests/[\w/.]+", "\n".join(line for line in ci.splitlines() if not line.startswith("#")))
     assert len(named) >= 4 and [path for path in named if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_commands(
-    line: str,
-    folder: Path,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """In the order of the page: later ones use what earlier ones wrote."""
-    monkeypatch.chdir(folder)
-    if "s3://bucket" in line:
-        store = request.getfixturevalue("store")
-        store.client().create_bucket(Bucket="bucket")
-        store.put("bucket", "pairs/part-0.parquet", (folder / "pairs.parquet").read_bytes())
-    if (address := "http://127.0.0.1:8000/v1") in line:
-        line = line.replace(address, request.getfixturevalue("serve")().url)
-    if "preds.jsonl" in line or "run_a.jsonl" in line:
-        write_outputs(folder)
-    elif "published.csv" in line:
-        (folder / "published.csv").write_text("source,language,mode,view,model,exact\nA paper,en,hard,tei,VLM,12.3\n")
-    for words, fewer in FEWER.items():
-        line = re.sub(words, fewer, line)
-    arguments = shlex.split(line, comments=True)
-    if "serve" in arguments:
-        serves(arguments[1:], folder)
-        return
-    monkeypatch.setattr("sys.argv", arguments)
-    main_code = 0
-    try:
-        app(prog_name="vcrgen")
-    except SystemExit as stop:
-        main_code = int(stop.code or 0)
-    assert main_code == 0, capsys.readouterr().err
+def test_the_readme_shows_what_its_first_build_prints(run: Run) -> None:
+    """All of it but the middle, for which ``...`` stands."""
+    shown = next(text for kind, text in README.blocks if kind == "text")
+    begin, end = ([line.rstrip() for line in part.splitlines() if line] for part in shown.split("...\n"))
+    printed = [line.rstrip() for line in succeed(run, "vcrgen build").splitlines()]
+    assert len(begin) >= 4 and end
+    assert (printed[: len(begin)], printed[-len(end) :]) == (begin, end)
 
 
-def serves(words: list[str], folder: Path) -> None:
-    """The service answers, and stops when it is told to."""
-    with (
-        serving(*words, "--port", "0", log=folder / "service.log") as url,
-        urllib.request.urlopen(f"{url}board-public-hard-stacked.html", timeout=120) as answer,
-    ):
-        page = answer.read().decode()
-    assert "My VLM" in page
+def names_below(command: typer.core.TyperGroup | typer.core.TyperCommand, path: str = "") -> list[str]:
+    """The full names of all commands that have none below them."""
+    below = getattr(command, "commands", None)
+    if not below:
+        return [path]
+    assert isinstance(command, typer.core.TyperGroup)
+    with command.make_context(path or "vcrgen", ["x"], resilient_parsing=True) as context:
+        members = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+    return [leaf for name, member in members for leaf in names_below(member, f"{path} {name}".strip())]
 
 
-@pytest.mark.parametrize("block", GUIDE.python)
-def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guide_has_all_commands() -> None:
+    table = GUIDE.text.partition("\n| command |")[2].partition("\n\n")[0]
+    named = re.findall(r"`([^`]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
+    assert sorted(named) == sorted(names_below(typer.main.get_command(app)))
+
+
+def test_the_guides_recipe(run: Run) -> None:
+    write_hub_copy(Path("wikimedia/wit_base"))
+    (line,) = GUIDE.commands
+    out = succeed(run, line.replace("--limit 1000", "--limit 20"))
+    assert "validation  10" in out
+
+
+def test_the_guides_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_pairs(tmp_path / "pairs.parquet")
-    exec(block, {"__name__": "readme"})
-    if "make_archive" in block:
-        from datasets import load_dataset
-
-        images = load_dataset("imagefolder", data_files="files/*.png", split="train", cache_dir="cache")
-        shard = load_dataset("webdataset", data_files="shard.tar", split="train", cache_dir="cache")
-        assert len(images) == len(shard) >= 30
-        assert all(row["json"]["crossed_text"] and row["png"].width > 100 for row in shard)
+    assert GUIDE.execute() == 1
+    assert {file.suffix for file in Path("files").iterdir()} == {".png", ".json"}
 
 
 @pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")], ids=lambda page: page.name)
@@ -210,5 +114,5 @@ def test_every_page_with_commands_has_a_test(page: Path) -> None:
         for name in set(names) - {"vcrgen.core.errors"}:
             module, _, attribute = name.rpartition(".")
             assert callable(getattr(import_module(module), attribute))
-    elif read.python or any(words not in commands_of(GUIDE) for words in commands_of(read)):
+    elif read.python or any(line.startswith("vcrgen ") for line in read.commands):
         assert any(f'{page.name}"' in file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))

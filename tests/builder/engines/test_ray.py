@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,13 +74,13 @@ def test_ray_from_the_command_line_in_a_relative_folder(
     assert tree(tmp_path / "out") == tree(reference)
 
 
-def test_the_guides_command(cluster: Any, pairs_file: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_of_the_docs(cluster: Any, pairs_file: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)  # what `auto` finds on a machine with other clusters, too
     Path("pairs").mkdir()
     shutil.copy(pairs_file, "pairs")
-    (line,) = (line for line in Page("docs/guide.md").commands if "--engine ray" in line)
-    succeed(run, line)
-    assert Path("data/by-ray/_SUCCESS").exists()
+    line = next(line for line in Page("docs/scale.md").commands if "--engine ray" in line)
+    succeed(run, re.sub(r"--out \S+", "--out by-ray", line))
+    assert Path("by-ray/_SUCCESS").exists()
 
 
 def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_path: Path) -> None:
