@@ -1,4 +1,4 @@
-"""Measure what visible pixels, and pixels and language, restore of a hidden set: the table of docs/hidden.md.
+"""Measure what visible pixels, and pixels and language, restore of a hidden set: a table of docs/validation.md.
 
     python scripts/measure_language.py hidden-2026 --text news.txt --text novels.txt
 
