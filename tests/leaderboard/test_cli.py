@@ -176,7 +176,7 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
             values |= {"scores": [score | {"high": 1.0, "sd": None}]}
             Path("people.json").write_text(json.dumps(values))
             made.engine.dispose()
-    assert len(lines) == 11
+    assert len(lines) == 10
 
 
 def test_sets_of_the_settings_are_put_into_use(run: Run, board: Board, another: Path) -> None:

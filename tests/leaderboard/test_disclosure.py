@@ -1,11 +1,13 @@
 """Shown scores of a hidden set: whole steps that are worth spans, and nothing finer."""
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.pages import Page
 from vcrgen.leaderboard.disclosure import SPANS_A_STEP, STEPS, disclose, disclose_difference, rounding_step
 from vcrgen.leaderboard.page_records import Estimate
 
@@ -44,6 +46,15 @@ def is_whole(value: float, step: float) -> bool:
 def test_steps(spans: int, step: float) -> None:
     assert rounding_step(hidden=True, spans=spans) == step
     assert rounding_step(hidden=False, spans=spans) == 0.0
+
+
+def test_the_steps_of_the_documentation() -> None:
+    spans, steps = (
+        [float(cell) for cell in re.findall(r"[\d.]+", line)]
+        for line in Page("docs/why-ladder.md").text.splitlines()
+        if line.startswith(("| spans ", "| step "))
+    )
+    assert [100 * rounding_step(hidden=True, spans=int(number)) for number in spans] == steps
 
 
 @given(st.integers(1, 10**6))
