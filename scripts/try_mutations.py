@@ -1,8 +1,7 @@
 """Break a copy of the package in many small ways, and say which of them no test notices (golden ones, or those named).
 
-    python scripts/try_mutations.py                 # all of them: about a quarter of an hour
+    python scripts/try_mutations.py                 # all of them
     python scripts/try_mutations.py score bootstrap # those whose package or description holds one of these words
-    python scripts/try_mutations.py --list          # only check that each can be made
 
 Each line of mutations.py is a change that must not pass unseen: a text that stands once in the package, and what comes
 in its place. No file is named, so that modules may move; a text that is not there, or there twice, is an error. Exit
@@ -12,32 +11,22 @@ code 1 if a mutation survives or cannot be made.
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
+import queue
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from mutations import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[1]
-# Loaded once, before the copies of the package are.
-LIBRARIES = (
-    "numpy",
-    "PIL.Image",
-    "pyarrow.parquet",
-    "spacy",
-    "jieba",
-    "pydantic",
-    "typer.testing",
-    "sqlalchemy",
-    "scipy.stats",
-)
 SEARCHED = (".py", ".txt", ".md", ".yaml", ".toml", ".html", ".css", ".j2")
+MOST_SECONDS = 900  # of the tests of one mutation; what takes longer hangs, and is noticed
 
 
 class Broken(Exception):
@@ -84,29 +73,33 @@ class Likely:
         items.sort(key=lambda item: not item.name.startswith(self._names))
 
 
-def failing(tree: Path, first: str) -> str:
-    """The test that notices, or the empty text; in a process of its own, forked with all libraries loaded."""
-    tests = first.split() if first.startswith("tests/") else ["tests/golden/test_golden.py"]
-    log = tree / "log.txt"
-    child = os.fork()
-    if not child:
-        code = 70
-        try:
-            with log.open("w") as out:
-                os.dup2(out.fileno(), 1)
-                os.dup2(out.fileno(), 2)
-            os.chdir(tree)
-            sys.path.insert(0, str(tree))
-            os.environ["PYTHONPATH"] = str(tree)  # of processes that tests start
-            sys.dont_write_bytecode = True
-            words = ["-x", "-q", "-p", "no:cacheprovider", *tests]
-            code = int(pytest.main(words, plugins=[Likely(tuple(first.split()))]))
-        finally:
-            os._exit(code)
-    if not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+def run_tests(tree: Path, first: str) -> str:
+    """The test that fails in a copy, or the empty text; in a process of its own."""
+    words = first.split()
+    tests = words if first.startswith("tests/") else ["tests/golden/test_golden.py"]
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *tests]
+    code = (
+        f"import sys, pytest, try_mutations as t; sys.exit(pytest.main({arguments!r}, plugins=[t.Likely({words!r})]))"
+    )
+    paths = os.pathsep.join([str(tree), str(tree / "scripts")])
+    # One thread each, as several run at once; a file that changes twice in a second has one time of change.
+    environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=MOST_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return "the time limit"
+    if not done.returncode:
         return ""
-    found = [line for line in log.read_text("utf-8").splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return found[0].split(" - ")[0].rpartition("::")[2] if found else "the run itself"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0].rpartition("::")[2] if failed else "the run itself"
 
 
 def attempt(mutation: Mutation, tree: Path) -> str:
@@ -118,53 +111,45 @@ def attempt(mutation: Mutation, tree: Path) -> str:
     text = file.read_text("utf-8")
     file.write_text(text.replace(mutation.old, mutation.new), "utf-8")
     try:
-        noticed = failing(tree, mutation.first)
+        noticed = run_tests(tree, mutation.first)
     finally:
         file.write_text(text, "utf-8")
     return f"killed by {noticed}" if noticed else "SURVIVED"
 
 
 def main() -> int:
-    """Try the mutations that were asked for."""
+    """Try the mutations that were asked for, as many at once as there are processors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="Only those whose package or description holds one of these.")
-    parser.add_argument("--list", action="store_true", help="Only check that every text stands once in the package.")
-    options = parser.parse_args()
-    words = options.words or [""]
+    words = parser.parse_args().words or [""]
     chosen = [one for one in MUTATIONS if any(word in f"{one.package}: {one.what}" for word in words)]
-    if options.list:
-        return list_only(chosen)
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    results: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="vcrgen-mutations-") as folder:
-        tree = Path(folder)
-        copy_tree(tree)
-        for tests in sorted({one.first if one.first.startswith("tests/") else "" for one in chosen}):
-            if noticed := failing(tree, tests):
-                print(f"The package fails {noticed} as it is; mend that first.")
-                return 1
-        for mutation in chosen:
-            start = time.monotonic()
-            results.append(attempt(mutation, tree))
-            seconds = time.monotonic() - start
-            print(f"{results[-1]:45} {seconds:5.1f} s  {mutation.package}: {mutation.what}", flush=True)
+    workers = os.cpu_count() or 1
+    trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
+
+    def in_a_tree(mutation: Mutation) -> str:
+        tree = trees.get()
+        start = time.monotonic()
+        try:
+            result = attempt(mutation, tree)
+        finally:
+            trees.put(tree)
+        seconds = time.monotonic() - start
+        print(f"{result:45} {seconds:5.1f} s  {mutation.package}: {mutation.what}", flush=True)
+        return result
+
+    with tempfile.TemporaryDirectory(prefix="vcrgen-mutations-") as folder, ThreadPoolExecutor(workers) as pool:
+        for number in range(workers):
+            tree = Path(folder, str(number))
+            tree.mkdir()
+            copy_tree(tree)
+            trees.put(tree)
+        named = sorted({test for one in chosen if one.first.startswith("tests/") for test in one.first.split()})
+        if noticed := run_tests(tree, " ".join(["tests/golden/test_golden.py", *named])):
+            print(f"The package fails {noticed} as it is; mend that first.")
+            return 1
+        results = list(pool.map(in_a_tree, chosen))
     bad = [result for result in results if not result.startswith("killed")]
     print(f"{len(results) - len(bad)} of {len(results)} mutations were noticed.")
-    return 1 if bad else 0
-
-
-def list_only(mutations: Sequence[Mutation]) -> int:
-    """Say which mutations can be made."""
-    bad = 0
-    for mutation in mutations:
-        try:
-            place = find(ROOT / "vcrgen", mutation.old).relative_to(ROOT).as_posix()
-        except Broken as problem:
-            bad += 1
-            place = f"ERROR: {problem}"
-        print(f"{place:45} {mutation.package}: {mutation.what}")
-    print(f"{len(mutations) - bad} of {len(mutations)} can be made.")
     return 1 if bad else 0
 
 
