@@ -168,7 +168,7 @@ def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) 
     if not 0 < len(languages) <= MAX_LANGUAGES:
         raise SourceError(
             f"{file} has no column or field `question` or `question_XX` (XX a language's code), or more than "
-            f"{MAX_LANGUAGES} of them; docs/bloom-import.md shows the forms that are read."
+            f"{MAX_LANGUAGES} of them; docs/bloom.md shows the forms that are read."
         )
     return tuple(languages)
 

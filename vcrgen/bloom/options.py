@@ -212,7 +212,7 @@ class BloomImportOptions(Options):
     lang: str = option("en", "Language of a column that names none.", short="-l", pattern="^[a-z]{2,3}$")
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 categories")
     keep: tuple[str, ...] = option(
-        (), "Keep items in spite of wrong_script, numbers_differ or points_at_options. Repeatable."
+        (), "Keep items in spite of wrong_script, numbers_differ, points_at_options or untranslated. Repeatable."
     )
 
 
