@@ -1,4 +1,4 @@
-"""Measure the legibility of text under each level of each degradation and on each paper, by OCR: docs/images.md.
+"""Measure the legibility of text under each level of each degradation and on each paper, by OCR: docs/validation.md.
 
     python scripts/measure_degradations.py ../shared/data/wiki/pairs_en.parquet [--pairs 40] [--lang en]
 

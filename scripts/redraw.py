@@ -1,4 +1,4 @@
-"""Redraw what follows from a new row of a table: the gallery, and the golden values that list the row.
+"""Redraw what follows from a new row of a table: the images in docs/gallery, and the golden values that list the row.
 
 python scripts/redraw.py marble     # a cover, a paper, a degradation or the code of a language
 

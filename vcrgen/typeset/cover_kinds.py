@@ -1,6 +1,6 @@
-"""The kinds of covers, one row each: option texts, messages, the gallery and tests follow from this table.
+"""The kinds of covers, one row each: option texts, messages, images of docs and tests follow from this table.
 
-To add a kind: a function in `vcrgen.typeset.patterns`, its row here, and a row in ``docs/covers.md``; then
+To add a kind: a function in `vcrgen.typeset.patterns`, its row here, and its lines in ``docs/covers.md``; then
 ``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
@@ -16,7 +16,7 @@ class CoverKind:
     """A kind of cover."""
 
     name: str  # as ``--cover`` and signatures give it
-    description: str  # a sentence for the gallery
+    description: str  # a sentence for docs/covers.md
     # ``module:class`` that finds covers of a share of ink: (name, shaper, ink sample) -> Calibrator
     calibrator: str = "vcrgen.typeset.calibrate:PatternCalibrator"
     draw: str = ""  # ``module:function`` that draws it, Canvas -> Pattern; empty for white rows, which have no pattern

@@ -1,6 +1,6 @@
-"""The degradations of finished images, one row each: option texts, messages, the gallery and tests follow from this.
+"""The degradations of finished images, one row each: option texts, messages, images of docs and tests follow from this.
 
-To add one: a function in `vcrgen.typeset.degrade`, its row here, and a row in ``docs/images.md``; then
+To add one: a function in `vcrgen.typeset.degrade`, its row here, and a row in ``docs/covers.md``; then
 ``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
@@ -19,7 +19,7 @@ class Degradation:
     apply: str
     least: float  # the least amount
     most: float  # the largest amount
-    example: float  # the amount in the gallery, between the two
+    example: float  # the amount in the image of docs/covers.md, between the two
     whole: bool = False  # amounts are whole numbers
     warp: bool = False  # it moves pixels: masks are warped with them, and boxes are invalid
 

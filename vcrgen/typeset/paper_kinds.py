@@ -1,6 +1,6 @@
-"""The kinds of paper that a strip is printed on, one row each: option texts, messages, the gallery and tests follow.
+"""The kinds of paper that a strip is printed on, one row each: option texts, messages, images of docs and tests follow.
 
-To add a kind: a function in `vcrgen.typeset.papers`, its row here, and a row in ``docs/images.md``; then
+To add a kind: a function in `vcrgen.typeset.papers`, its row here, and its lines in ``docs/covers.md``; then
 ``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
@@ -19,7 +19,7 @@ class PaperKind:
     """A kind of paper."""
 
     name: str  # as ``--paper`` and signatures give it
-    description: str  # a sentence for the gallery
+    description: str  # a sentence for docs/covers.md
     colour: str = "ffffff"  # RRGGBB, of its lightest pixel
     draw: str = ""  # ``module:function`` of its texture, (generator, height, width) -> darkness; empty for an even one
 
