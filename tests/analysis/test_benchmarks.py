@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import pearsonr, zscore
 
 from vcrgen.analysis.benchmarks import Benchmark, compare_benchmarks, read_benchmarks
+from vcrgen.analysis.benchmarks_report import benchmarks_document
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.score_table import Columns, ScoreTable
@@ -58,6 +59,16 @@ def test_only_common_models_count(gold: ScoreTable) -> None:
     other = replace(gold, source="other.csv", scores=gold.scores + 1)
     with pytest.raises(AnalysisError, match=r"other.csv: 'made 1' has the score .* on 'Human', and"):
         compare_benchmarks([Benchmark(gold), Benchmark(other)], "Human")
+
+
+def test_a_benchmark_of_one_task_has_no_metrics_of_its_own(gold: ScoreTable, recwarn: pytest.WarningsRecorder) -> None:
+    one = replace(gold.select_tasks(["Math", "Human"]), source="one.csv")
+    found = compare_benchmarks([Benchmark(one), Benchmark(gold)], "Human", draws=100)
+    assert found.metrics(0)["tc"].value == found.metrics(0)["d_valid"].value == 1 and not recwarn.list
+    assert benchmarks_document(found, settings="").summary[1] == (
+        "Compare one by the agreement with Human only: with one task an ability, TC and D_valid are 1 whatever the "
+        "scores are."
+    )
 
 
 def test_the_command(run: Run) -> None:

@@ -108,6 +108,19 @@ def test_abilities_that_say_the_same_have_no_solution() -> None:
         fit_factors(table_of(scores), spec, draws=100)
 
 
+def test_copies_are_named_by_ability_and_a_task_alone_is_not_judged(recwarn: pytest.WarningsRecorder) -> None:
+    rng = np.random.default_rng(0)
+    tasks = rng.standard_normal((120, 3))[:, [0, 0, 1, 1, 2]] + rng.standard_normal((120, 5)) * 0.1
+    spec = FactorSpec(abilities={"A": ("t0", "t1"), "B": ("t2", "t3"), "C": ("t4",)})
+    document = factors_document(fit_factors(table_of(tasks), spec, draws=100), settings="")
+    assert document.summary == [
+        "Drop one of t0, t1; and one of t2, t3: the VIF is above 5.",
+        "Add tasks to the ability of t4: of the only task of an ability, loading and VIF are 1 whatever its scores "
+        "are.",
+    ]
+    assert not recwarn.list
+
+
 def test_as_many_tasks_as_models_less_one() -> None:
     scores = np.random.default_rng(0).standard_normal((12, 13))
     with pytest.raises(AnalysisError, match=r"'A' has 11 tasks, and there are 12 models"):

@@ -19,6 +19,7 @@ from vcrgen.analysis.prune_evaluation import evaluate_pruning
 from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.score_table import Columns, ScoreTable, read_scores
 from vcrgen.analysis.spec import FactorSpec, inputs_of, read_spec
+from vcrgen.analysis.votes import fit_votes, read_votes
 from vcrgen.core.progress import ProgressListener
 
 Run = Callable[..., tuple[int, str, str]]
@@ -41,6 +42,7 @@ def files(run: Run) -> Run:
     tasks = [f"{task},M,{ability},{task}-1" for task, ability in zip("abcd", "AABB", strict=True)]
     Path("pool.csv").write_text("\n".join(("task,benchmark,ability,item", *tasks)))
     Path("spec.yaml").write_text("abilities:\n  A: [a, b]\n  B: [c, d]\n")
+    Path("my votes.csv").write_text("model_a,model_b,winner\nm1,m2,m1\nm2,m1,m2\n")
     Path("scores_rae.csv").write_text("level,subcategory,leaf,count,m_en\nremember,x,y,10,0.5\n")
     return run
 
@@ -67,6 +69,7 @@ COMMANDS = [
         "set/report.html",
     ),
     ("analyze map --example vcr-map --distance abs --clusters 5", "map.html"),
+    ("analyze votes 'my votes.csv'", "votes.html"),
     ("profile scores_rae.csv", "profile.html"),
     ("profile --example bloom", "profile.html"),
 ]
@@ -95,6 +98,7 @@ def test_results_in_python_name_the_same_command(files: Run) -> None:
         fit_factors(table, spec, draws=100, **common),
         evaluate_pruning(table, spec, repeats=20, **common),
         read_profiles([Path("scores_rae.csv")]),
+        fit_votes(read_votes(Path("my votes.csv"))),
     ]
     assert [result.next_command[1:3] for result in results[:3]] == [
         ("analyze", "map"),

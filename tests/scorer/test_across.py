@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,7 @@ def test_images_are_paired_by_their_ids(save: Save, run: Any) -> None:
     code, out, err = run("compare", "--across", a, b)
     assert code == 0, err
     assert "Paired by image: 40 images are in both; left out: 1 more of B." in " ".join(out.split())
+    assert out.splitlines()[-1] == f"Next: {shlex.join(found.next_command)}" and run(*found.next_command[1:])[0] == 0
     value = json.loads(run("compare", "--across", a, b, "--format", "json")[1])
     assert value["schema"] == "vcrgen-across-2" and value["b"]["images"] == 41 and value["paired"] is True
     assert value["comparisons"][0]["metrics"]["exact"]["low"] == estimate.low

@@ -52,6 +52,11 @@ def _summary(result: BenchmarkComparison) -> list[str]:
         r=f"{result.agreement[best].value:.2f}".replace("-", "\N{MINUS SIGN}"),
         tied=tied,
         others=len(result.names) - 1,
+        alone=[
+            name
+            for number, name in enumerate(result.names)
+            if result.tasks(number) == len(result.fits[number].bound.abilities)
+        ],
         fewest=min(sizes),
         most=max(sizes),
     )

@@ -86,6 +86,8 @@ def _summary(result: FactorResult) -> list[str]:
         limits=limits,
         weak=[task for task, verdict in loadings.items() if verdict == "failed"],
         copies=[names for names in copies if names],
+        alone=[names[0] for names in bound.abilities.values() if len(names) == 1],
+        tasks=_tasks_of_abilities(result),
         unsure=[task for task in loadings if "inconclusive" in (loadings[task], vifs[task])],
         hanging=list(dict.fromkeys(hanging.name for hanging in _hanging(result))),
         on=_deciding(result),

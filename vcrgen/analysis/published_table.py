@@ -63,8 +63,16 @@ KINDS = (
     ColumnKind("price", _pattern(r".*([$€£]|\b(price|cost)\b).*")),
     ColumnKind(
         "date",
-        _pattern(r"(.* )?date|released?|year|updated|submitted|knowledge cutoff"),
-        _pattern(r"(19|20)[0-9]{2}([-/.][0-9]{1,2}){1,2}([T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](19|20)[0-9]{2}"),
+        _pattern(
+            r"(.*[ .])?dates?|year|(knowledge|training) cutoff|"
+            r"released?|(last )?(updated?|modified)|created|submitted|"
+            r"(release|publication|launch|submission|upload|creation|update)(e?d)?[ .]?(date|day|month|year|time|at)|"
+            r"(.* )?(?=.*yy)((yyyy|yy|mm|dd|mon) ?){2,3}"
+        ),
+        _pattern(
+            r"(19|20)[0-9]{2}([-/.][0-9]{1,2}){1,2}([T ].*)?|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](19|20)[0-9]{2}|"
+            r"(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])"
+        ),
     ),
     ColumnKind(
         "average",

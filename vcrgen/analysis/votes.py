@@ -37,6 +37,7 @@ class Votes:
     models: tuple[str, ...]
     wins: Floats  # models x models: votes for the first against the second
     ties: Floats  # models x models, symmetric: votes for neither
+    inputs: tuple[str, ...] = ()  # words of a command line that read the same; none for votes made in Python
 
     @property
     def counts(self) -> Ints:
@@ -62,6 +63,12 @@ class VoteResult(NotebookResult):
         votes = self.votes
         number = int(votes.counts.sum()) // 2
         return f"{votes.source}: {pluralize(len(votes.models), 'model')}, {pluralize(number, 'vote')}"
+
+    @property
+    def next_command(self) -> Sequence[str]:
+        """The command that writes the page; none for votes made in Python."""
+        inputs = self.votes.inputs
+        return ("vcrgen", "analyze", "votes", *inputs, "--out", "votes.html") if inputs else ()
 
     @property
     def order(self) -> list[int]:
@@ -121,7 +128,7 @@ def read_votes(file: Path) -> Votes:
         wins[a, b] += won
         wins[b, a] += lost
         ties[[a, b], [b, a]] += tied
-    return Votes(source=str(file), models=tuple(numbers), wins=wins, ties=ties)
+    return Votes(source=str(file), models=tuple(numbers), wins=wins, ties=ties, inputs=(str(file),))
 
 
 def _outcome(winner: str, first: str, second: str, place: str) -> int:

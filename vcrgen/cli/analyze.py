@@ -320,8 +320,9 @@ def rank_by_votes(
 
     _require_packages()
     output_format = report_format(form, out, [votes], figure)
-    document = votes_document(fit_votes(read_votes(votes)), settings=f"vcrgen {version('vcrgen')}: votes")
-    write_report(document, output_format, out, figure)
+    result = fit_votes(read_votes(votes))
+    document = votes_document(result, settings=f"vcrgen {version('vcrgen')}: votes")
+    write_report(document, output_format, out, figure, next_command=result.next_command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

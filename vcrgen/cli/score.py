@@ -183,7 +183,8 @@ def compare_saved(
                 "--across takes two files of scores, of one model on two datasets, and neither --details nor --figure."
             )
         a, b = (load_saved(file, hidden_too=True) for file in scores)
-        return write_report(across_document(compare_across(a, b)), output_format, out)
+        result = compare_across(a, b)
+        return write_report(across_document(result), output_format, out, next_command=result.next_command)
     loaded = assign_titles([load_saved(file) for file in scores])
     results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])

@@ -83,6 +83,12 @@ class AcrossResult(NotebookResult):
         return f"{self.model}: {self.a.name} (A) and {self.b.name} (B)"
 
     @property
+    def next_command(self) -> Sequence[str]:
+        """The command that writes the page; none for scores that were not saved."""
+        files = (self.a.saved_in, self.b.saved_in)
+        return ("vcrgen", "compare", "--across", *files, "--out", "across.html") if all(files) else ()
+
+    @property
     def summary_table(self) -> Table:
         """The metric that ranks on both datasets."""
         rows: list[list[TableCell]] = []

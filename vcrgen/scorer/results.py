@@ -178,6 +178,7 @@ class RunResult(NotebookResult):
         from_pixels: The template baseline, beside which the others are shown.
         label: Stands for the run in tables where neither model nor file name is its own.
         next_command: The command that shows the outputs beside the images, if `vcrgen.score` made the result.
+        saved_in: The file of saved scores that the result was read from, if it was.
     """
 
     name: str
@@ -195,6 +196,7 @@ class RunResult(NotebookResult):
     from_pixels: bool = False
     label: str = ""
     next_command: Sequence[str] = field(default=(), compare=False)
+    saved_in: str = field(default="", compare=False)
 
     @property
     def scores(self) -> tuple[CellResult, ...]:

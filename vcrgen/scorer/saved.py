@@ -231,6 +231,7 @@ def load_saved(file: Path, *, hidden_too: bool = False) -> RunResult:
         differences=(),
         problems={kind: (problem.count, problem.first) for kind, problem in saved.problems.items()},
         notes=saved.notes,
+        saved_in=str(file),
     )
     return _with_units(file, saved, result) if saved.scores_of_units else result
 

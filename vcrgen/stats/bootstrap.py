@@ -178,9 +178,10 @@ class Scale(NamedTuple):
 PLAIN = Scale(lambda figure: figure, lambda figure: figure)
 LOGARITHM = Scale(np.log, np.exp)  # of a figure that is above 0
 SQUARE = Scale(np.square, lambda square: np.sqrt(np.maximum(square, 0)))  # of a root of a mean of squares
-CORRELATION = Scale(np.arctanh, np.tanh)  # Fisher's z
-EXPLAINED_VARIANCE = Scale(  # Fisher's z of the root of R2; 1 itself has no z
-    lambda r2: np.arctanh(np.sqrt(np.clip(r2, 0, 1 - 1e-12))), lambda z: np.tanh(np.maximum(z, 0)) ** 2
+_NEARLY_1 = 1 - 1e-12  # 1 itself has no z
+CORRELATION = Scale(lambda r: np.arctanh(np.clip(r, -_NEARLY_1, _NEARLY_1)), np.tanh)  # Fisher's z
+EXPLAINED_VARIANCE = Scale(  # Fisher's z of the root of R2
+    lambda r2: np.arctanh(np.sqrt(np.clip(r2, 0, _NEARLY_1))), lambda z: np.tanh(np.maximum(z, 0)) ** 2
 )
 
 
