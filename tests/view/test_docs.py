@@ -1,6 +1,7 @@
 """The commands of docs/view.md."""
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from tests.pages import Page
 from vcrgen.builder.run import build
 from vcrgen.scorer.answers import load_answers
+from vcrgen.view.query import Query
 
 PAGE = Page("docs/view.md")
 
@@ -39,6 +41,13 @@ def test_the_commands_of_the_page(run: Callable[..., tuple[int, str, str]]) -> N
             continue
         code, out, err = run(*words, *([] if "--out" in words else ["--out", f"view-{len(words)}"]))
         assert code == 0 and f"shows {'1 pair' if '--filter' in words else '6 pairs'};" in out, err
+
+
+def test_the_filters_of_the_page_are_accepted() -> None:
+    filters = re.findall(r"^\| `(\w+=[^`]+)` \|", PAGE.text, re.MULTILINE)
+    assert len(filters) == 4
+    for text in filters:
+        assert Query.parse(text).model_fields_set == {field.split("=")[0] for field in text.split("&")}
 
 
 def served(words: list[str]) -> bytes:
