@@ -6,6 +6,7 @@ import pytest
 
 from tests.pages import Page, Run, squeeze
 from vcrgen.cli.demo import STEPS
+from vcrgen.core.resources import resource_dir
 
 TUTORIAL = Page("docs/tutorial.md")
 README = Page("README.md")
@@ -31,6 +32,9 @@ def test_the_demo_ends_with_a_board_and_prints_what_the_pages_show(
     assert len(shown) >= 2
     for line in (line for text in shown for line in text.splitlines()):
         assert squeeze(line) in squeeze(out), line
+    recorded = resource_dir("configs") / "demo" / "template.jsonl"
+    assert run("baseline", "template", "demo/data", "--out", "now.jsonl")[0] == 0
+    assert Path("now.jsonl").read_bytes() == recorded.read_bytes(), "python scripts/record_demo.py"
     again = run("demo")
     assert again[0] == 2 and "demo exists; name a new folder with --out." in again[2]
 

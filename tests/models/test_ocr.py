@@ -4,12 +4,16 @@ import io
 import sys
 import types
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from tests.pages import Run
 from vcrgen.builder.run import build
+from vcrgen.cli.demo import STEPS
 from vcrgen.core.errors import PipelineError
+from vcrgen.core.resources import resource_dir
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
 from vcrgen.models.base import Request, RequestProblem
@@ -138,6 +142,15 @@ def test_what_is_not_covered_is_read(
         wanted += units[0]
         found += units[0] & units[1]
     assert found.total() > 0.9 * wanted.total()
+
+
+@pytest.mark.extras
+@pytest.mark.usefixtures("model")
+def test_the_outputs_that_the_demo_scores_are_what_the_engine_reads(run: Run) -> None:
+    assert run(*STEPS[0].split())[0] == 0
+    assert run("baseline", "ocr", "demo/data", "--view", "tei", "--out", "now.jsonl")[0] == 0
+    recorded = resource_dir("configs") / "demo" / "ocr.jsonl"
+    assert Path("now.jsonl").read_bytes() == recorded.read_bytes(), "python scripts/record_demo.py"
 
 
 @pytest.mark.extras

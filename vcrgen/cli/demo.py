@@ -21,7 +21,7 @@ STEPS = (
     "score demo/template.jsonl --data demo/data",
     "view demo/data demo/ocr.jsonl demo/template.jsonl --out demo/view",
     "compare demo/template.scores.json demo/ocr.scores.json",
-    "hidden samples:40 --private-source --items 6 --out demo/hidden --secret-file demo/secret.key",
+    "hidden samples:20 --private-source --items 4 --out demo/hidden --secret-file demo/secret.key",
     "leaderboard init demo/board --data public:demo/data --data hidden:demo/hidden/key",
     "leaderboard add demo/board demo/ocr.jsonl --model RapidOCR --team vcrgen",
     "leaderboard add demo/board demo/template.jsonl --model Templates --team vcrgen",
