@@ -109,8 +109,14 @@ class FormBuilder:
         self._lexicon = load_lexicon(config.lang) if self.pipeline.language.shaper == "basic" else None
         self._style = cache(self._make_style)  # a few hundred, each with the glyphs that it has drawn
         self._shaper = cache(self._make_shaper)
-        for font in fonts:
-            self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
+
+    def check_font(self, font: str) -> None:
+        """Check that a user's font can be used; every shipped text face can.
+
+        Raises:
+            FontError: It lacks letters of the language, or its letters cannot be covered as asked for.
+        """
+        self._style(font, round(MIN_WIDTH / MAX_EMS))
 
     def canary(self, form: int) -> str:
         """Canary that every public file of a form holds."""

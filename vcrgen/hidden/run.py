@@ -190,6 +190,8 @@ class _Run:
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         listener.stage("loading fonts and text pipeline")
         self._builder = FormBuilder(self._config, self._secret, [font for font, _ in self._fonts])
+        for font in options.fonts:  # so that an unusable one is found before anything is written
+            self._builder.check_font(font)
         self._signature = self._make_signature()
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
