@@ -91,7 +91,12 @@ def open_secret(file: Path, out: Path) -> tuple[Secret, bool]:
     """
     if file.resolve().is_relative_to(out.resolve()):
         raise HiddenSetError(f"The secret file {file} lies inside {out}; keep it away from what is published.")
-    return load_secret(file, create=not (out.is_dir() and any(out.iterdir())))
+    is_new = not (out.is_dir() and any(out.iterdir()))
+    if not is_new and not file.exists():
+        raise HiddenSetError(
+            f"There is no secret file {file}, and {out} is not empty; name the secret of the set in it, or another --out."
+        )
+    return load_secret(file, create=is_new)
 
 
 def check_unused(file: Path, fingerprint: str) -> None:
