@@ -94,7 +94,8 @@ def open_secret(file: Path, out: Path) -> tuple[Secret, bool]:
     is_new = not (out.is_dir() and any(out.iterdir()))
     if not is_new and not file.exists():
         raise HiddenSetError(
-            f"There is no secret file {file}, and {out} is not empty; name the secret of the set in it, or another --out."
+            f"There is no secret file {file}, and {out} is not empty; name the secret of the set there, or another "
+            "folder for --out."
         )
     return load_secret(file, create=is_new)
 
