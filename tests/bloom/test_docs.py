@@ -19,20 +19,13 @@ from vcrgen.data.tasks.opening import open_task_dataset
 
 # Verdicts of simulated raters, by the first letter of the level.
 FIRST = defaultdict(lambda: "approve", c="choices")
-PAGES = [
-    Page(f"docs/{name}")
-    for name in (
-        "bloom.md",
-        "bloom-generate.md",
-        "bloom-audit.md",
-    )
-]
+PAGES = Page("docs/bloom.md"), Page("docs/bloom-generate.md")
 COMMANDS = [line for page in PAGES for line in page.commands]
 SERVED = [text for page in PAGES for kind, text in page.blocks if kind == "sh"]
 
 
 def test_every_example_holds() -> None:
-    assert sum(page.execute() for page in PAGES) == 4
+    assert sum(page.execute() for page in PAGES) == 1
 
 
 def test_every_command_runs(run: Run) -> None:
