@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.pages import ROOT
+from tests.pages import ROOT, Page
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -35,12 +35,22 @@ def test_the_citation_is_of_this_version() -> None:
     assert citation["license"] in PROJECT["license"] and {"title", "message", "authors"} <= citation.keys()
 
 
-def test_the_workflow_runs_ci_on_every_python_that_the_package_takes() -> None:
-    jobs = read(".github/workflows/ci.yml")["jobs"]
+def commands_of(workflow: str, job: str) -> str:
+    return "\n".join(step.get("run", "") for step in read(f".github/workflows/{workflow}.yml")["jobs"][job]["steps"])
+
+
+def test_each_push_runs_the_readmes_tests_on_the_oldest_and_the_newest_python() -> None:
     known = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if line.startswith("Programming Language ::")}
-    assert set(jobs["tests"]["strategy"]["matrix"]["python"]) == known
-    assert any(".ci/run" in step.get("run", "") for step in jobs["tests"]["steps"])
-    assert any("python -m build" in step.get("run", "") for step in jobs["wheel"]["steps"])
+    ordered = sorted(known, key=lambda python: int(python.partition(".")[2]))
+    job = read(".github/workflows/ci.yml")["jobs"]["tests"]
+    assert job["strategy"]["matrix"]["python"] == [ordered[0], ordered[-1]]
+    assert commands_of("ci", "tests") in Page("README.md").commands
+    assert "python3 scripts/build_site.py" in commands_of("ci", "site")
+
+
+def test_each_night_runs_all_of_ci_and_the_mutations() -> None:
+    assert ".ci/run" in commands_of("nightly", "everything")
+    assert "python3 scripts/try_mutations.py" in commands_of("nightly", "mutations")
 
 
 def test_hooks_are_those_of_the_tests() -> None:
