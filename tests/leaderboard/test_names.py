@@ -14,7 +14,9 @@ ENTRIES = st.text("0123456789abcdef", min_size=12, max_size=12)
 SETS = st.from_regex("[a-z0-9-]{1,40}", fullmatch=True)
 
 
-@given(SETS, st.sampled_from(["easy", "mixed", "any", "ink-0.20", "en", "ar"]), st.sampled_from(list(View)))
+@given(
+    SETS, st.sampled_from(["easy", "mixed", "any", "ink-0.20", "bits-4", "bits-12", "en"]), st.sampled_from(list(View))
+)
 def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> None:
     assert names.parse_name(names.board_name(track(name, mode, view))) == ("board", name, mode, view.value)
 

@@ -32,10 +32,11 @@ EXPORTED_EVENTS = 1000  # lines of the history in an exported folder, the newest
 
 _ENTRY = "[0-9a-f]{12}"
 _VIEWS = "|".join(view.value for task in TASKS.values() for view in task.board_views)
-# A set's name holds no dot and views hold no hyphen, so the last two parts of a board's name are what follows the set.
 # The mode of a multiple-choice benchmark is a language.
+_MODES = r"easy|hard|mixed|any|[a-z]{2,3}|ink-0\.\d\d|bits-[1-9]\d?"
+# No mode is the end of another one, and views hold no hyphen, so what stands before both is the set.
 _FORMS = {
-    "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-(easy|hard|mixed|any|[a-z]{{2,3}}|ink-0\.\d\d)-({_VIEWS})\.html"),
+    "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-({_MODES})-({_VIEWS})\.html"),
     "model": re.compile(rf"model-({_ENTRY})\.html"),
     "compare": re.compile(rf"compare-({_ENTRY})-({_ENTRY})\.html"),
     "set": re.compile(r"set-([a-z0-9-]{1,40})\.html"),
