@@ -1,4 +1,4 @@
-"""``vcrgen demo``: the commands of docs/tutorial.md offline, from built-in pairs to a board, with recorded outputs."""
+"""``vcrgen demo``: from built-in pairs to a board, offline, with recorded outputs."""
 
 from __future__ import annotations
 
