@@ -44,7 +44,7 @@ def test_each_push_runs_the_readmes_tests_on_the_oldest_and_the_newest_python() 
     ordered = sorted(known, key=lambda python: int(python.partition(".")[2]))
     job = read(".github/workflows/ci.yml")["jobs"]["tests"]
     assert job["strategy"]["matrix"]["python"] == [ordered[0], ordered[-1]]
-    assert commands_of("ci", "tests") in Page("README.md").commands
+    assert commands_of("ci", "tests").strip() in Page("README.md").commands
     assert "python3 scripts/build_site.py" in commands_of("ci", "site")
 
 
