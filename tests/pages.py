@@ -38,10 +38,9 @@ class Page:
         return [line for kind, text in self.blocks if kind == "bash" for line in text.splitlines() if line]
 
     @property
-    def opening(self) -> list[str]:
-        """The lines of the output with which the page begins, without their blanks; none where it begins otherwise."""
-        kind, text = self.blocks[0]
-        return [squeeze(line) for line in text.splitlines()] if kind == "text" else []
+    def output(self) -> list[str]:
+        """The lines of all output that the page shows, without their blanks."""
+        return [squeeze(line) for kind, text in self.blocks if kind == "text" for line in text.splitlines()]
 
     def execute(self, **names: Any) -> int:
         """Run all Python with these names and, in each block, those of the blocks before it; returns their number."""

@@ -45,10 +45,8 @@ def test_every_command_runs(run: Run) -> None:
             for name in "ab":
                 Path(f"{name}-text-only.jsonl").write_text("\n".join(map(json.dumps, rows)))
         said += squeeze(succeed(run, line))
-    outputs = [
-        squeeze(line) for page in PAGES for kind, text in page.blocks if kind == "text" for line in text.splitlines()
-    ]
-    assert len(outputs) >= 12 and all(line in said for line in outputs)
+    output = [line for page in PAGES for line in page.output]
+    assert len(output) == 15 and all(line in said for line in output)
     assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
     assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 53
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
