@@ -1,4 +1,4 @@
-"""Every command of the pages on studies runs, one after another, and so do the ends of help texts."""
+"""Every command of docs/study.md runs, one after another, and so do the ends of help texts."""
 
 import json
 import re
@@ -17,8 +17,7 @@ from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps, save_response
 from vcrgen.study.visitors import LastSigns, claim_place, open_visit
 
-PAGES = ("study.md", "study-mcq.md")
-COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
+COMMANDS = Page("docs/study.md").commands
 
 
 def test_commands(run: Run, pairs: Path, typing: Any) -> None:
