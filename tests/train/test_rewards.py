@@ -23,7 +23,7 @@ SPANS = ["the old lighthouse", "in spring", "red and white boats"]
 RIGHT = "\n".join(SPANS)
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
 reward = Restoration("en")
-PAGE = Page("docs/training.md")
+MEASURED = Page("docs/validation.md").text
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,21 @@ def test_an_attack_pays_less_than_honest_reading(attack: str, lang: str, skill: 
     assert attacked < honest
 
 
-def test_the_table_of_the_docs_is_what_is_paid() -> None:
+def test_the_docs_say_what_is_paid() -> None:
     cells: dict[str, Policy] = {"honest": lambda rounds, caption, joiner: "\n".join(rounds[0]), **ATTACKS}
+    means = {}
     for name, policy in cells.items():
         paid = [
             reward.metrics(spans, output) | {"restoration": reward.of(spans, output)}
             for spans, rounds, caption in drawn("en", 0.7)
             for output in [policy(rounds, caption, " ")]
         ]
-        means = [f"{fmean(row[column] for row in paid):.2f}" for column in ("exact", "jaccard", "restoration")]
-        line = " | ".join([f"| {name}", *(mean.removeprefix("0") for mean in means)])
-        assert f"{line} |" in PAGE.text
+        means[name] = [fmean(row[column] for row in paid) for column in ("restoration", "exact", "jaccard")]
+    honest, *others = means.values()
+    pairs = [f"{a:.2f} {b:.2f}".replace("0.", ".").split() for a, b in zip(honest, map(max, *others), strict=True)]
+    paid_most = ", the others at most ".join(pairs[0])
+    exact, jaccard = (" and ".join(pair) for pair in pairs[1:])
+    assert f"honest {paid_most}; by exact match {exact}, by Jaccard {jaccard} |" in MEASURED, pairs
 
 
 def share_of_groups_that_differ(of: Callable[[list[str], str], float], skill: float) -> float:
@@ -137,7 +141,7 @@ def share_of_groups_that_differ(of: Callable[[list[str], str], float], skill: fl
 )
 def test_groups_differ_at_any_skill(name: str, of: Callable[[list[str], str], float]) -> None:
     shares = [share_of_groups_that_differ(of, skill) for skill in (0.1, 0.3, 0.5, 0.7, 0.9)]
-    assert f"| {name} | {' | '.join(f'{share:.2f}'.removeprefix('0') for share in shares)} |" in PAGE.text, shares
+    assert f"{name} {', '.join(f'{share:.2f}'.removeprefix('0') for share in shares)}" in MEASURED, shares
     assert name == "exact" or min(shares) > 0.95
 
 

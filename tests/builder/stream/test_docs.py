@@ -23,5 +23,10 @@ def test_every_example_runs(pairs: str, tinyvlm: Any, tmp_path: Path, monkeypatc
     question, answer = (message["content"][-1]["text"] for message in messages(example))
     model, processor = tinyvlm.make([question, answer])
     given = {"picture": example["image"], "question": question, "answer": answer, "source": "pairs/*.parquet"}
-    assert page.execute(torch=torch, model=model, processor=processor, **given) == 6
+    # A group of one process, for the states of all ranks.
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    try:
+        assert page.execute(torch=torch, model=model, processor=processor, world_size=1, **given) == 7
+    finally:
+        torch.distributed.destroy_process_group()
     assert Path("checkpoint.pt").exists()
