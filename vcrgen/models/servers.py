@@ -41,7 +41,7 @@ class Server:
     ignores: frozenset[str] = frozenset()
 
 
-# `docs/predict-servers.md` describes each row. A new kind of server takes both, and nothing else.
+# `docs/predict.md` describes each row. A new kind of server takes both, and nothing else.
 SERVERS = {
     "openai": Server(names=_NEW_NAMES, hosts=("api.openai.com",)),
     "azure": Server(

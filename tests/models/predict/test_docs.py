@@ -1,4 +1,4 @@
-"""Every command of the pages on predictions runs, in order; those of a model in this process where torch is."""
+"""Every command of docs/predict.md runs, in order; those of a model in this process where torch is."""
 
 import shutil
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.bloom.options import BloomGenerationOptions, BloomSceneOptions
 from vcrgen.bloom.scenes.generator import build_scene_set
 from vcrgen.models.presets import PRESETS
 from vcrgen.models.server_options import is_of_servers
 from vcrgen.models.servers import SERVERS
 
-PAGES = [Page(path) for path in ("docs/predict.md", "docs/predict-servers.md", "docs/logprobs.md")]
-BLOCKS = [block for page in PAGES for kind, block in page.blocks if kind == "bash"]
+PAGE = Page("docs/predict.md")
+BLOCKS = [block for kind, block in PAGE.blocks if kind == "bash"]
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
 
 
@@ -24,8 +24,8 @@ KEYS = [name for name, field in BloomGenerationOptions.model_fields.items() if i
 
 
 @pytest.mark.parametrize("name", [*SERVERS, *PRESETS, *KEYS])
-def test_the_pages_describe_each_server_preset_and_key(name: str) -> None:
-    assert any(f"`{name}`" in page.text for page in PAGES)
+def test_the_page_describes_each_server_preset_and_key(name: str) -> None:
+    assert f"`{name}`" in PAGE.text
 
 
 def test_commands(
@@ -54,13 +54,16 @@ def test_commands(
         "https://api.anthropic.com/v1": serve(plan).url,
         "https://generativelanguage.googleapis.com/v1beta/openai": serve(plan).url,
     }
-    (settings,) = [text for page in PAGES for kind, text in page.blocks if kind == "yaml"]
+    (settings,) = [text for kind, text in PAGE.blocks if kind == "yaml"]
+    output = next(text for kind, text in PAGE.blocks if kind == "text")  # of the first command
     for place, url in places.items():
         settings = settings.replace(place, url)
     Path("server.yaml").write_text(settings)
+    printed: list[str] = []
     for line in COMMANDS:
         for place, url in places.items():
             line = line.replace(place, url)
-        succeed(run, line)
+        printed.append(succeed(run, line))
+    assert squeeze(printed[0]) == squeeze(output)
     plain = [call for call in server.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 16 and len(plain) == 12 + 12 + 24 + 12 + 6 + 6 * 4
+    assert len(COMMANDS) == 14 and len(plain) == 12 + 12 + 24 + 12 + 6 + 6 * 4

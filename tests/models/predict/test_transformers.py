@@ -121,7 +121,7 @@ def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None
     commands = [line for block in blocks for line in block.splitlines()]
     for line in commands:
         succeed(run, line)
-    assert len(commands) == 5 and outputs("tuned.jsonl") != outputs("tiny.jsonl") == outputs("tiny-sure.jsonl")
+    assert len(commands) == 4 and outputs("tuned.jsonl") != outputs("tiny.jsonl") == outputs("tiny-sure.jsonl")
     assert {line["model"] for line in lines("tuned.jsonl")} == {"tiny+lora"}
 
 
