@@ -2087,6 +2087,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "analysis",
+        "a task is left out though no model gains a full row by it",
+        "in costly[: counts.index(counts[-1])]",
+        "in costly",
+        "tests/analysis/test_costly_tasks.py",
+    ),
+    M(
+        "analysis",
         "models that failed alike are found one by one only",
         "return far | twins",
         "return far",

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, standardise
+from vcrgen.analysis.costly_tasks import costly_tasks
 from vcrgen.analysis.factors import FEWEST_MODELS, FactorEstimate, FactorResult, fit_factors
 from vcrgen.analysis.options import BenchmarkOptions
 from vcrgen.analysis.page_command import page_command
@@ -135,7 +136,7 @@ def read_benchmarks(
             "for each table, in their order, or none."
         )
     columns = columns or Columns()
-    abilities = [read_spec(file) for file in specs] if specs else [None] * len(files)
+    abilities = [read_spec(file).without(columns.ignore) for file in specs] if specs else [None] * len(files)
     heads = [read_heads(file) for file in files]
     ignore = [str(plain(name)) for name in columns.ignore]
     _require_known("--ignore", ignore, "column", heads, files)
@@ -208,7 +209,7 @@ def compare_benchmarks(
         )
     outside = _anchor_scores(benchmarks, anchor) if votes is None else votes
     parts = [_with_abilities(benchmark, anchor, outside) for benchmark in benchmarks]
-    tables = _common_models([part.table for part in parts])
+    tables = _common_models([part.table for part in parts], anchor)
     with open_progress(progress, doing="fitting", unit="benchmarks", kept="fitted") as listener:
         fits = tuple(
             fit_factors(table, part.spec, seed=seed, draws=draws, progress=False)
@@ -301,15 +302,18 @@ def _with_abilities(benchmark: Benchmark, anchor: str, scores: dict[str, float])
     return Benchmark(with_anchor(table.select_tasks(used), anchor, scores), spec)
 
 
-def _common_models(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+def _common_models(tables: Sequence[ScoreTable], anchor: str) -> list[ScoreTable]:
     """The tables of the models with all scores in each of them, in the order of the first table."""
     complete = [table.complete_cases() for table in tables]
+    costly = [found.sentence for table in tables if (found := costly_tasks(table, anchor)) is not None]
     common = set.intersection(*(set(table.models) for table in complete))
     if len(common) < FEWEST_MODELS:
         counts = ", ".join(f"{len(table.models)} in {table.source}" for table in complete)
+        are_named_alike = len(set.intersection(*(set(table.models) for table in tables))) >= FEWEST_MODELS
+        advice = costly[0] if costly and are_named_alike else "Are models named alike?"
         raise AnalysisError(
             f"{pluralize(len(common), 'model has', 'models have')} all scores in every table and the anchor "
-            f"({counts}); {FEWEST_MODELS} are needed. Are models named alike?"
+            f"({counts}); {FEWEST_MODELS} are needed. {advice}"
         )
     models = [model for model in complete[0].models if model in common]
     ordered = []
@@ -318,6 +322,7 @@ def _common_models(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
         ordered.append(
             replace(
                 table,
+                notes=(*costly, *table.notes),
                 models=tuple(models),
                 scores=table.scores[rows],
                 errors=None if table.errors is None else table.errors[rows],

@@ -14,7 +14,15 @@ from itertools import product
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled_correlations, standardise
-from vcrgen.analysis.factors import FactorFit, fit_correlations, overall_weights, require_fit, split_halves
+from vcrgen.analysis.costly_tasks import CostlyTasks, costly_tasks
+from vcrgen.analysis.factors import (
+    FEWEST_MODELS,
+    FactorFit,
+    fit_correlations,
+    overall_weights,
+    require_fit,
+    split_halves,
+)
 from vcrgen.analysis.families import effective_models
 from vcrgen.analysis.options import PruneOptions
 from vcrgen.analysis.page_command import page_command
@@ -86,6 +94,7 @@ class PruneEvaluation(NotebookResult):
     resamples: int
     failed: int
     influence: PruneInfluence
+    costly: CostlyTasks | None  # tasks for which models were left out
     effective: float  # how many independent models the models are worth
     reversed_tasks: tuple[str, ...]  # that rank models the other way round than most
     sweep: tuple[ThresholdSweepRow, ...]
@@ -152,7 +161,10 @@ def evaluate_pruning(
     from vcrgen.core.console_progress import open_progress  # which imports rich
 
     bound = bind(spec, table.tasks)
-    used = table.select_tasks(bound.tasks).complete_cases()
+    scored = table.select_tasks(bound.tasks)
+    costly, used = costly_tasks(scored, spec.anchor), scored.complete_cases()
+    if costly is not None and len(used.models) < FEWEST_MODELS:
+        raise AnalysisError(f"{table.source}: {FEWEST_MODELS} models with all scores are needed. {costly.sentence}")
     require_fit(used, bound)
     if len(used.models) > MOST_MODELS:
         raise AnalysisError(
@@ -203,6 +215,7 @@ def evaluate_pruning(
         resamples=repeats,
         failed=repeats - len(kept_sets),
         influence=prune_influence(used, bound, pruning, batch=batch),
+        costly=costly,
         effective=effective_models(used.scores[:, rows], used.groups),
         reversed_tasks=tuple(bound.tasks[row] for row in reversed_tasks(correlations, len(used.models), rows)),
         sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),

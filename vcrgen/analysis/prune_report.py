@@ -66,6 +66,7 @@ def _summary(result: PruneEvaluation) -> list[str]:
         judged=is_judged(result),
         reversed=list(result.reversed_tasks),
         options=lower_is_better_options(result.reversed_tasks),
+        costly=result.costly.sentence if result.costly else "",
         models=models,
         effective=effective,
         fewest=FEWEST_TO_PRUNE,

@@ -82,6 +82,7 @@ class ScoreTable:
     families: tuple[str, ...] | None = None  # of each model, where a column names them
     notes: tuple[str, ...] = ()  # sentences that a reader of results should know
     inputs: tuple[str, ...] = ()  # words of a command line that read the same; none for a table made in Python
+    is_wide: bool = False  # whether it was read from a column for each task
 
     @property
     def groups(self) -> Ints | None:
@@ -135,14 +136,16 @@ class ScoreTable:
         if (count := int(present[:, rarest].sum())) < fewest:
             raise AnalysisError(
                 f"{self.source}: {self.tasks[rarest]!r} has a score of {pluralize(count, 'model')}; where scores are "
-                f"missing, correlations of {len(used.tasks)} tasks need {fewest} of each. Take it out."
+                f"missing, correlations of {len(used.tasks)} tasks need {fewest} of each. Leave it "
+                f"out{self.ignore_options([self.tasks[rarest]])}."
             )
         shared = present.T.astype(np.int64) @ present.astype(np.int64)
         i, j = np.unravel_index(int(shared.argmin()), shared.shape)
         if shared[i, j] < FEWEST_SHARED:
             raise AnalysisError(
                 f"{self.source}: {self.tasks[i]!r} and {self.tasks[j]!r} have {pluralize(int(shared[i, j]), 'model')} "
-                f"in common; {FEWEST_SHARED} are needed. Take out one of them."
+                f"in common; {FEWEST_SHARED} are needed. Leave one of them "
+                f"out{self.ignore_options([self.tasks[i]])}."
             )
         missing = (~present).sum(axis=0)
         costly = [
@@ -153,6 +156,10 @@ class ScoreTable:
             f"{', '.join(costly)}. Correlations are estimated by EM."
         )
         return replace(used, notes=(*self.notes, note))
+
+    def ignore_options(self, tasks: Sequence[str]) -> str:
+        """The options that leave tasks out, in brackets; nothing where they are no columns of a file."""
+        return f" ({_ignored(tasks)})" if self.is_wide else ""
 
     def filled(self) -> ScoreTable:
         """The table with the expectation of each missing score, given the model's others."""
@@ -495,6 +502,7 @@ def _from_wide(
             scores=cells[scored, :, 0],
             errors=cells[scored, :, 1] if np.isfinite(cells[:, :, 1]).any() else None,
             notes=_wide_notes(left_out, cells[:, :, 1], int((~scored).sum())),
+            is_wide=True,
         )
     )
     table = table.select_tasks([task for task in tasks if task not in left_out])

@@ -100,6 +100,21 @@ class FactorSpec(Options):
         names = [name for tasks in self.abilities.values() for name in tasks]
         return names if self.anchor is None else [*names, self.anchor]
 
+    def without(self, names: Sequence[str]) -> Self:
+        """The same without tasks of these names.
+
+        Raises:
+            AnalysisError: An ability has no other task.
+        """
+        abilities = {
+            ability: tuple(task for task in tasks if task not in names) for ability, tasks in self.abilities.items()
+        }
+        if empty := [ability for ability, tasks in abilities.items() if not tasks]:
+            raise AnalysisError(
+                f"--ignore leaves the ability {empty[0]!r} without a task; take the ability out of the specification."
+            )
+        return self.model_copy(update={"abilities": abilities})
+
     def as_yaml(self) -> str:
         """The specification as a file that reads back as the same."""
         values = self.model_dump(mode="json", exclude_defaults=True)
@@ -142,8 +157,8 @@ def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
 
 
 def apply_options(spec: FactorSpec, options: FactorOptions) -> FactorSpec:
-    """The specification with the anchor, the limits and the floor of options where they are given."""
-    values = spec.model_dump(exclude_defaults=True)
+    """The specification with the anchor, the limits and the floor of options, and without tasks that are ignored."""
+    values = spec.without(options.ignore).model_dump(exclude_defaults=True)
     given: dict[str, Any] = {}
     if options.anchor not in (None, spec.anchor):
         given["anchor"] = values["anchor"] = options.anchor
