@@ -5,10 +5,14 @@
 Needs chromium on the path.
 """
 
+import re
+import shlex
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import yaml
 from draw_gallery import DOCS, side_by_side
 from PIL import Image
 
@@ -16,6 +20,7 @@ from vcrgen.builder.stream import VCRStream
 
 COLOURS = 224
 WIDTH, HEIGHT = 1000, 2000  # px of the browser's window
+TUTORIAL = r"vcrgen (build photos --cover|hidden new-photos|leaderboard (init|apply|submit|add|close|export)) "
 
 
 def main() -> None:
@@ -31,8 +36,8 @@ def main() -> None:
         vcrgen("bloom", "build", "--out", folder / "items")
         vcrgen("view", folder / "items", "--out", folder / "bloom")
         draw(folder / "bloom" / "index.html", "bloom", (0, 262, WIDTH, 778))
-        vcrgen("demo", "--out", folder / "demo")
-        draw(folder / "demo" / "site" / "board-public-hard-tei.html", "board", (0, 0, WIDTH, 700))
+        follow_tutorial(folder)
+        draw(folder / "site" / "board-public-bits-4-stacked.html", "board", (0, 0, WIDTH, 500))
         vcrgen("profile", "--example", "bloom", "--out", folder / "profile.html")
         draw(folder / "profile.html", "profile", (0, 0, WIDTH, 650))
     save(side_by_side(epochs()), "stream")
@@ -40,6 +45,23 @@ def main() -> None:
 
 def vcrgen(*words: object) -> None:
     subprocess.run(["vcrgen", *map(str, words)], check=True, capture_output=True)
+
+
+def follow_tutorial(folder: Path) -> None:
+    """Make the board of docs/tutorial.md by the lines that it needs; what is submitted there is added here."""
+    page = (DOCS / "tutorial.md").read_text("utf-8")
+    for kind, text in re.findall(r"^```(python|yaml|bash)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        if kind == "python":
+            subprocess.run([sys.executable, "-c", text], cwd=folder, check=True)
+        elif kind == "yaml":
+            settings = folder / "board" / "board.yaml"
+            changed = yaml.safe_load(settings.read_text("utf-8")) | yaml.safe_load(text)
+            settings.write_text(yaml.safe_dump(changed), "utf-8")
+        else:
+            for line in filter(re.compile(TUTORIAL).match, text.splitlines()):
+                added, submitted = re.subn(r"submit \S+", "add board", line)
+                team = ["--team", "Team A"] if submitted else []
+                subprocess.run([*shlex.split(added), *team], cwd=folder, check=True, capture_output=True)
 
 
 def draw(page: Path, name: str, part: tuple[int, int, int, int]) -> None:
