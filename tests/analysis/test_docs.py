@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.analysis.examples import published_rows
 
 PAGE = Page("docs/analysis.md")
@@ -23,7 +23,9 @@ def test_every_command_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("scores.csv").write_text("".join(",".join(row) + "\n" for row in (heads, *rows, *arena)))
     (spec,) = [text for kind, text in PAGE.blocks if kind == "yaml"]
     Path("abilities.yaml").write_text(spec.replace("MMMU *", "*o*ics*"))
-    Path("votes.csv").write_text("model_a,model_b,winner\nA,B,tie\nB,C,tie\n")
-    for line in PAGE.commands:
-        succeed(run, line)
-    assert len(PAGE.commands) >= 5 and Path("pruned/kept.yaml").exists() and Path("set/items.csv").exists()
+    (votes,) = [text for kind, text in PAGE.blocks if kind == "csv"]
+    Path("votes.csv").write_text(votes)
+    printed = "".join(succeed(run, line) for line in PAGE.commands)
+    printed += "".join(Path(folder, "report.html").read_text("utf-8") for folder in ("pruned", "set"))
+    assert len(PAGE.output) == 10 and all(line.removeprefix("-") in squeeze(printed) for line in PAGE.output)
+    assert len(PAGE.commands) == 8 and Path("pruned/kept.yaml").exists() and Path("set/items.csv").exists()
