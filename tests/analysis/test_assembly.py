@@ -96,6 +96,12 @@ def test_what_is_wrong_with_a_pool_is_one_sentence(tmp_path: Path, lines: str, s
     assert sentence in str(problem.value)
 
 
+def test_other_separators_of_a_pool(tmp_path: Path) -> None:
+    file = tmp_path / "pool.csv"
+    file.write_text(f"{HEAD}a,M,See,1\n".replace(",", ";"))
+    assert read_pool(file).tasks["a"].items == ("1",)
+
+
 def test_a_pool_has_to_fit_the_scores(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "pool.csv"
     file.write_text(f"{HEAD}Colour,M,See,1\nMath,M,Think,2\n")

@@ -157,6 +157,11 @@ def test_what_is_wrong_is_said_where(rows: list[list[Any]], sentence: str) -> No
         table_from_rows(iter(rows), "t")
 
 
+def test_tabs_between_the_cells_of_a_csv(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("model\tA, easy\tB\nx\t1\t2\n")
+    assert read_scores([tmp_path / "t.csv"]).tasks == ("A, easy", "B")
+
+
 def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         AnalysisError, match=r"Name a table of scores, or take data that ships with vcrgen: --example gold"

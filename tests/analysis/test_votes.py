@@ -32,6 +32,13 @@ def test_every_form_of_a_winner(tmp_path: Path) -> None:
     assert [row["model"] for row in result.long_rows()] == ["A", "B"]
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators(tmp_path: Path, separator: str) -> None:
+    text = f"{HEAD}A,B,model_a\n".replace(",", separator)
+    (tmp_path / "votes.csv").write_text(text)
+    assert read_votes(tmp_path / "votes.csv").wins.tolist() == [[0, 1], [0, 0]]
+
+
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [

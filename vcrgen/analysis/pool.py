@@ -54,16 +54,16 @@ class Pool:
 
 
 def read_pool(file: Path) -> Pool:
-    """Read a pool.
+    """Read a pool, whose cells are separated by commas, semicolons or tabs.
 
     Raises:
         AnalysisError: The file cannot be read, a task has two benchmarks or abilities, or an item stands twice.
     """
-    check_size(file)
+    check_size(file, "a CSV of tasks and items")
     about: dict[str, tuple[str, str]] = {}
     items: dict[str, list[str]] = {}
     owners: dict[tuple[str, str], str] = {}  # the task of each item of a benchmark
-    for line, row in read_csv(file, AnalysisError, required=COLUMNS):
+    for line, row in read_csv(file, AnalysisError, delimiters=",;\t", required=COLUMNS):
         place = f"{file}, line {line}"
         task, benchmark, ability = (parse_name(row[column], column, place) for column in COLUMNS[:3])
         if "*" in task:

@@ -318,13 +318,13 @@ def parse_name(cell: Any, what: str, place: str) -> str:
         raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
 
 
-def check_size(file: Path) -> None:
-    """Refuse what is no file, or too large for a table of scores."""
+def check_size(file: Path, what: str = "a table of scores (CSV, TSV, xlsx, Parquet, JSON)") -> None:
+    """Refuse what is no file, or too large for what it should be."""
     try:
         if not file.is_file():
-            raise AnalysisError(f"{file} is not a file; name a table of scores (CSV, TSV, xlsx, Parquet, JSON).")
+            raise AnalysisError(f"{file} is not a file; name {what}.")
         if file.stat().st_size > MAX_BYTES:
-            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of scores.")
+            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not {what}.")
     except (OSError, ValueError) as error:
         raise AnalysisError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
 
@@ -332,7 +332,7 @@ def check_size(file: Path) -> None:
 def read_cells(file: Path) -> Iterator[Cells]:
     """Read the rows of a table, the first of which names the columns; the suffix gives the format."""
     readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
-        ".csv": lambda path: _delimited(path, ","),
+        ".csv": lambda path: _delimited(path, ",\t"),
         ".tsv": lambda path: _delimited(path, "\t"),
         ".xlsx": _sheet,
         ".parquet": _parquet,
@@ -347,8 +347,8 @@ def read_cells(file: Path) -> Iterator[Cells]:
         yield cells
 
 
-def _delimited(file: Path, delimiter: str) -> Iterator[Cells]:
-    rows = read_csv_cells(file, AnalysisError, delimiters=delimiter)
+def _delimited(file: Path, delimiters: str) -> Iterator[Cells]:
+    rows = read_csv_cells(file, AnalysisError, delimiters=delimiters)
     for number, (_, cells) in enumerate(rows):
         if number == 0 and len(cells) == 1 and ";" in cells[0]:  # Excel writes so where decimals have a comma
             raise AnalysisError(

@@ -104,15 +104,17 @@ class VoteResult(NotebookResult):
 def read_votes(file: Path) -> Votes:
     """Read a CSV of votes with the columns ``model_a``, ``model_b`` and ``winner``; others are ignored.
 
+    Commas, semicolons or tabs separate the cells.
+
     The winner is ``model_a``, ``model_b``, the name of one of both, or one of `TIES`.
 
     Raises:
         AnalysisError: The file cannot be read, a vote is on one model, or its winner is none of these.
     """
-    check_size(file)
+    check_size(file, "a CSV of votes")
     numbers: dict[str, int] = {}
     counts: dict[tuple[int, int], list[int]] = {}  # of each ordered pair its wins, losses and ties
-    for line, row in read_csv(file, AnalysisError, required=COLUMNS):
+    for line, row in read_csv(file, AnalysisError, delimiters=",;\t", required=COLUMNS):
         place = f"{file}, line {line}"
         first, second = (parse_name(row[column], "model", place) for column in COLUMNS[:2])
         if first == second:
