@@ -114,6 +114,15 @@ def test_levels_of_one_item_each_have_no_radar() -> None:
         assert ('class="rd"' in render(made([profile_of("a", "en", "rae", categories)]), "html")) is drawn
 
 
+def test_models_are_compared_only_where_a_difference_is_significant() -> None:
+    assert made([a_profile("a"), a_profile("b")]).summary[-1] == (
+        "Do not compare models by category: no difference is significant."
+    )
+    assert (
+        made([a_profile("a"), a_profile("b", share=0.2)]).summary[-1].endswith("12 of 12 comparisons are significant.")
+    )
+
+
 def test_calibration_has_its_curve_and_its_bins() -> None:
     of = ReliabilityCurve([Bin(0.8, 0.9, 40, 0.85, 0.6, 0.45, 0.73)], 0.25, 0.04, 0.85, 0.6, 0.5, 40)
     document = made([a_profile(metric="lbs")], calibrations={("a", "en"): of})
