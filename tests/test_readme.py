@@ -4,7 +4,6 @@
 """
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 
-import vcrgen
 from tests.pages import ROOT, Page, Run, succeed
 from vcrgen.cli import app
 from vcrgen.samples import sample_pair
@@ -99,20 +97,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert heading in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}, link
 
 
-def test_the_site_leads_to_every_page() -> None:
-    nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
-    pages = [page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")]
-    assert sorted(re.findall(r"[\w/-]+\.md", nav)) == sorted([*pages, "index.md"])
-
-
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.name)
 def test_every_page_with_commands_has_a_test(page: Path) -> None:
     read = Page(page.relative_to(ROOT).as_posix())
-    if read.path == "docs/api.md":  # names only; the generator of the site reads their docstrings
-        names = re.findall(r"^::: ([\w.]+)$", read.text, re.MULTILINE)
-        assert {f"vcrgen.{name}" for name in vcrgen.__all__} <= set(names)
-        for name in set(names) - {"vcrgen.core.errors"}:
-            module, _, attribute = name.rpartition(".")
-            assert callable(getattr(import_module(module), attribute))
-    elif read.python or any(line.startswith("vcrgen ") for line in read.commands):
+    if read.python or any(line.startswith("vcrgen ") for line in read.commands):
         assert any(f'{page.name}"' in file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))

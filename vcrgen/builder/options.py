@@ -45,6 +45,11 @@ class BuildConfig(SourceOptions):
     """Every choice that decides the bytes of a dataset, and nothing else.
 
     Where it is written and by how many workers is not here, so that two builds with equal configurations are equal.
+
+    Examples:
+        >>> config = BuildConfig(lang="zh", mode="hard", seed=1)
+        >>> build("samples:3", out="data/my-zh", config=config, progress=False)
+        <BuildResult data/my-zh: 3 of 3 pairs, modes hard>
     """
 
     model_config = ConfigDict(validate_default=True)

@@ -165,6 +165,10 @@ def build(
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
+
+    Examples:
+        >>> build("samples:10", out="data/my-vcr", progress=False)
+        <BuildResult data/my-vcr: 10 of 10 pairs, modes easy, hard>
     """
     from vcrgen.core.console_progress import open_progress  # which imports rich
 

@@ -46,6 +46,15 @@ class VCRTransform:
 
     Raises:
         ConfigError: An option is wrong.
+
+    Examples:
+        >>> from vcrgen.samples.pairs import sample_pair
+        >>> pair = sample_pair("en", 0)
+        >>> example = VCRTransform(mode="hard")({"image": pair.image, "caption": pair.caption})
+        >>> example["crossed_text"]
+        ['Between the red curtains a']
+        >>> example["stacked_image"].size
+        (300, 367)
     """
 
     def __init__(

@@ -8,7 +8,15 @@ from vcrgen.core.records import RejectReason
 
 
 class VcrgenError(Exception):
-    """Base of all errors a user can cause and mend."""
+    """Base of all errors a user can cause and mend.
+
+    Examples:
+        >>> try:
+        ...     score("outputs.jsonl", data="data/no-such")
+        ... except VcrgenError as problem:
+        ...     print(problem)
+        data/no-such does not exist; name a dataset's folder, a Parquet file or a JSONL key.
+    """
 
 
 class ConfigError(VcrgenError):

@@ -24,6 +24,11 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
     Raises:
         ScoreError: An option is wrong.
         PipelineError: The language is unknown.
+
+    Examples:
+        >>> match = match_span("is a town in", "I think it is a town near Paris.")
+        >>> match.exact, match.ngram, round(match.jaccard, 2)
+        (False, 'is a town near', 0.6)
     """
     return _match(_scorer(lang, **options), answer, output)
 
@@ -35,6 +40,10 @@ def match_spans(
 
     Each pair is scored alone, so an output that stands beside several spans of its image has a budget for each of them.
     A board gives an output one budget for all, as `match_image` does.
+
+    Examples:
+        >>> [match.exact for match in match_spans(["an old bridge", "in spring"], ["an old bridge", None])]
+        [True, False]
     """
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
@@ -47,7 +56,13 @@ def match_spans(
 def match_image(
     answers: Sequence[str], output: str | None, *, lang: str = "en", **options: Any
 ) -> tuple[SpanMatch, ...]:
-    """Score one output against all masked spans of its image, in reading order, as boards do; see `match_span`."""
+    r"""Score one output against all masked spans of its image, in reading order, as boards do; see `match_span`.
+
+    Examples:
+        >>> matches = match_image(["an old bridge", "in spring"], "an old bridge\nin autumn")
+        >>> [str(match.outcome) for match in matches]
+        ['exact', 'wrong']
+    """
     if isinstance(answers, str):
         raise ScoreError("match_image takes a list of answers; for a single one there is match_span.")
     if output is None:

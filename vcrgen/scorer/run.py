@@ -67,6 +67,15 @@ def score(
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
+
+    Examples:
+        Outputs of ``vcrgen baseline template data/my-vcr --out outputs.jsonl``:
+
+        >>> run = score("outputs.jsonl", data="data/my-vcr", progress=False)
+        >>> run.to_pandas()[["mode", "view", "metric", "score", "low", "high"]].head(2)
+           mode view   metric  score       low  high
+        0  easy  tei    exact    1.0  0.722467   1.0
+        1  easy  tei  jaccard    1.0  0.722467   1.0
     """
     from vcrgen.core.console_progress import open_progress  # which imports rich
 

@@ -22,6 +22,11 @@ def rows(stream: VCRStream, form: str) -> Iterator[dict[str, Any]]:
         ConfigError: There is no such form.
         StreamError: The stream is dealt to several ranks. A trainer that reads a generator in every process and takes
             its slice of it would then put two prompts into one group.
+
+    Examples:
+        >>> row = next(rows(VCRStream("samples", mode="easy"), "sft"))
+        >>> row["completion"]
+        [{'role': 'assistant', 'content': 'its pointed roofs seems to'}]
     """
     if form not in FORMS:
         raise ConfigError(f"Unknown form {form!r}; known: {', '.join(FORMS)}.")

@@ -32,7 +32,7 @@ LOGGED = ("exact", "jaccard")  # metrics of the protocol `vcrgen`, logged beside
 
 
 class Restoration:
-    """The reward of a language, loaded once and called for each batch.
+    r"""The reward of a language, loaded once and called for each batch.
 
     TRL and Axolotl call it as ``reward(prompts=, completions=, answers=, ...)``, ms-swift as ``reward(completions,
     answers=, ...)``. Other columns are ignored.
@@ -43,6 +43,12 @@ class Restoration:
 
     Raises:
         PipelineError: The language is unknown, or its extra is not installed.
+
+    Examples:
+        >>> reward = Restoration("en")
+        >>> answers = ["the old lighthouse", "in spring"]
+        >>> reward(completions=["the old lighthouse\nin spring", "in spring"], answers=[answers, answers])
+        [1.0, 0.4]
     """
 
     def __init__(self, lang: str = "en", *, thinking_tags: tuple[str, str] | None = None) -> None:
@@ -96,7 +102,12 @@ loaded_reward = lru_cache(maxsize=16)(Restoration)
 
 
 def restoration(answers: Sequence[str], output: str, lang: str = "en") -> float:
-    """The reward of one output for the masked spans of its image; see `Restoration.of`."""
+    r"""The reward of one output for the masked spans of its image; see `Restoration.of`.
+
+    Examples:
+        >>> restoration(["the old lighthouse", "in spring"], "the old lighthouse\nin autumn")
+        0.8
+    """
     return loaded_reward(lang).of(_spans(answers), output)
 
 

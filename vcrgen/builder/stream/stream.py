@@ -89,6 +89,12 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
     Raises:
         ConfigError: An option is wrong.
         SourceError: The source cannot be read.
+
+    Examples:
+        >>> stream = VCRStream("samples", mode={"easy": 1, "hard": 3}, epochs=1)
+        >>> example = next(iter(stream))
+        >>> example["mode"], example["answers"], example["image"].shape
+        ('easy', ['its pointed roofs seems to'], (293, 300, 3))
     """
 
     def __init__(
