@@ -2003,6 +2003,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "analysis",
+        "models that are tied with the strongest one are not named",
+        "return [model for model in others if tied[model]]",
+        "return []",
+        "tests/analysis/test_votes.py",
+    ),
+    M(
+        "analysis",
         "the most redundant task goes, however strong it is",
         "NEAR_WORST = 0.95",
         "NEAR_WORST = 0.999",

@@ -27,5 +27,5 @@ def test_every_command_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("votes.csv").write_text(votes)
     printed = "".join(succeed(run, line) for line in PAGE.commands)
     printed += "".join(Path(folder, "report.html").read_text("utf-8") for folder in ("pruned", "set"))
-    assert len(PAGE.output) == 10 and all(line.removeprefix("-") in squeeze(printed) for line in PAGE.output)
+    assert len(PAGE.output) == 12 and all(line.removeprefix("-") in squeeze(printed) for line in PAGE.output)
     assert len(PAGE.commands) == 8 and Path("pruned/kept.yaml").exists() and Path("set/items.csv").exists()

@@ -1,4 +1,4 @@
-"""The statistics of docs/analysis.md by hand, and the errors of the papers that the page lists."""
+"""The statistics of docs/analysis.md by hand, and the errors of the papers."""
 
 import numpy as np
 

@@ -9,6 +9,7 @@ import pytest
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.votes import Votes, fit_votes, read_votes, with_votes
+from vcrgen.analysis.votes_report import votes_document
 from vcrgen.core.errors import AnalysisError
 
 HEAD = "model_a,model_b,winner\n"
@@ -37,6 +38,18 @@ def test_other_separators(tmp_path: Path, separator: str) -> None:
     text = f"{HEAD}A,B,model_a\n".replace(",", separator)
     (tmp_path / "votes.csv").write_text(text)
     assert read_votes(tmp_path / "votes.csv").wins.tolist() == [[0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(("won", "lost", "tied"), [(27, 13, []), (26, 14, [1]), (7, 7, [1])])
+def test_the_strongest_model_is_preferred_only_where_it_is_significantly_so(
+    won: int, lost: int, tied: list[int]
+) -> None:
+    votes = Votes(source="v.csv", models=("A", "B"), wins=np.array([[0.0, won], [lost, 0]]), ties=np.zeros((2, 2)))
+    result = fit_votes(votes)
+    width = 1.96 * np.sqrt(1 / won + 1 / lost)  # of the log odds of a binomial share
+    assert result.tied_with_first == tied and (np.log(won / lost) > width) == (not tied)
+    summary = " ".join(votes_document(result, settings="").summary)
+    assert ("A or B: their strengths do not differ significantly" in summary) == bool(tied)
 
 
 @pytest.mark.parametrize(

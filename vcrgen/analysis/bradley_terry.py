@@ -53,12 +53,18 @@ def fit_strengths(wins: Floats, ties: Floats) -> Strengths:
             break
     else:
         raise ValueError("strengths do not converge")
+    half = NORMAL_QUANTILE * np.sqrt(np.diagonal(strength_covariance(wins, ties, strengths)))
+    return Strengths(strengths, strengths - half, strengths + half)
+
+
+def strength_covariance(wins: Floats, ties: Floats, strengths: Floats) -> Floats:
+    """The sandwich estimator of the covariance of strengths, models x models."""
+    points = wins + ties / 2
     odds = _win_probability(strengths)
     scores = wins * (1 - odds) ** 2 + ties / 2 * (0.5 - odds) ** 2  # squared residuals, of a tie half for each order
-    inverse = np.linalg.inv(_information(votes, odds))
-    covariance = inverse @ _laplacian(scores + scores.T) @ inverse
-    half = NORMAL_QUANTILE * np.sqrt(np.diagonal(covariance))
-    return Strengths(strengths, strengths - half, strengths + half)
+    inverse = np.linalg.inv(_information(points + points.T, odds))
+    covariance: Floats = inverse @ _laplacian(scores + scores.T) @ inverse
+    return covariance
 
 
 def _win_probability(strengths: Floats) -> Floats:

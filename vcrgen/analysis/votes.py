@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.analysis.bradley_terry import Strengths, fit_strengths, separated_groups
+from vcrgen.analysis.bradley_terry import Strengths, fit_strengths, separated_groups, strength_covariance
 from vcrgen.analysis.correlations import ranks
 from vcrgen.analysis.score_table import ScoreTable, check_size, parse_name
 from vcrgen.core.errors import AnalysisError
@@ -22,6 +22,7 @@ from vcrgen.report.notebook import LongRow, NotebookResult
 from vcrgen.report.table import NumberInterval, Table, TableCell, finite_number
 from vcrgen.report.templating import named
 from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.intervals import NORMAL_QUANTILE
 
 COLUMNS = ("model_a", "model_b", "winner")
 TIES = ("tie", "tie (bothbad)", "bothbad")  # as Chatbot Arena writes them
@@ -75,6 +76,16 @@ class VoteResult(NotebookResult):
         """The numbers of the models, the strongest first."""
         order: list[int] = np.argsort(ranks(self.strengths.value), kind="stable").tolist()
         return order
+
+    @property
+    def tied_with_first(self) -> list[int]:
+        """The numbers of the models that are not significantly weaker than the strongest (5 %), the strongest first."""
+        value = self.strengths.value
+        covariance = strength_covariance(self.votes.wins, self.votes.ties, value)
+        first, *others = self.order
+        variance = covariance[first, first] + np.diagonal(covariance) - 2 * covariance[first]
+        tied = value[first] - value <= NORMAL_QUANTILE * np.sqrt(variance)
+        return [model for model in others if tied[model]]
 
     @property
     def summary_table(self) -> Table:

@@ -23,7 +23,13 @@ def votes_document(result: VoteResult, *, settings: str) -> Document:
     ends = [f"{strength[first]:.2f}".replace("-", "\N{MINUS SIGN}") for strength in strengths]
     return Document(
         title=f"Preferences in {votes.source}",
-        summary=TEXTS.paragraphs("summary", first=votes.models[first], ends=ends, source=votes.source),
+        summary=TEXTS.paragraphs(
+            "summary",
+            first=votes.models[first],
+            tied=[votes.models[model] for model in result.tied_with_first],
+            ends=ends,
+            source=votes.source,
+        ),
         lead=lead,
         settings=settings,
         sections=[
