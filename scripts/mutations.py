@@ -2685,6 +2685,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         'yield view, row, prediction.output or ""',
         "tests/leaderboard/test_fairness.py",
     ),
+    M(
+        "leaderboard",
+        "a board has no page of a mode by bits",
+        r"|ink-0\.\d\d|bits-[1-9]\d?",
+        r"|ink-0\.\d\d",
+        "tests/leaderboard/test_names.py",
+    ),
     # Visible pixels.
     M(
         "pixels",
