@@ -112,7 +112,7 @@ def verdicts(pruning: Pruning, hanging: set[str]) -> tuple[float, float]:
     return right / (7 * len(ABILITIES)), lost / (5 * len(ABILITIES))
 
 
-def families(draws: int = 100, resamples: int = 200, sizes: Sequence[int] = (60, 165, 500)) -> None:
+def families(draws: int = 400, resamples: int = 400, sizes: Sequence[int] = (60, 165, 500)) -> None:
     """Models of families of 1 to 9, whose scores are by half those of the family; named like Aa-7B."""
     names, r = gold_correlations()
     spec = FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human")

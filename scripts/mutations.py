@@ -2101,6 +2101,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "analysis",
+        "one large family among small ones counts as so many families",
+        "effective_families(groups)",
+        "len(set(groups.tolist()))",
+        "tests/analysis/test_factors.py",
+    ),
+    M(
+        "analysis",
         "models that failed alike are found one by one only",
         "return far | twins",
         "return far",

@@ -11,6 +11,7 @@ from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
 from vcrgen.report.document import render
+from vcrgen.stats.bootstrap import expanded_interval
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +58,12 @@ def test_resamples_are_fits_to_the_drawn_models(gold: ScoreTable, gold_spec: Fac
 
 
 def test_families_are_drawn_together(gold: ScoreTable, gold_spec: FactorSpec) -> None:
-    families = tuple(f"f{number % 33}" for number in range(165))
+    families = ("large",) * 60 + tuple(f"f{number // 3}" for number in range(105))
     found = fit_factors(replace(gold, families=families), gold_spec, draws=100)
-    assert (found.weights[:, 0] == found.weights[:, 33]).all()
+    assert (found.weights[:, 0] == found.weights[:, 59]).all()
+    worth = 165**2 // (60**2 + 35 * 3**2)  # families of equal size, of 36
+    low, high = expanded_interval(found.loadings.replicates, worth)
+    np.testing.assert_array_equal((found.loadings.low, found.loadings.high), (low, high))
 
 
 def test_two_stages(gold: ScoreTable, gold_spec: FactorSpec) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vcrgen.analysis.families import effective_models, guess_families
+from vcrgen.analysis.families import effective_families, effective_models, guess_families
 from vcrgen.analysis.score_table import read_scores
 
 
@@ -44,3 +44,8 @@ def test_copies_of_a_model_are_worth_one() -> None:
     assert effective_models(scores, None) == 160
     independent = np.random.default_rng(1).standard_normal((160, 6))
     assert 120 < effective_models(independent, np.arange(40).repeat(4)) <= 160
+
+
+@pytest.mark.parametrize(("sizes", "worth"), [((5,) * 33, 33), ((60, *[3] * 35), 6), ((1, 1), 2), ((40, 1), 1)])
+def test_families_of_unequal_size_are_worth_fewer(sizes: tuple[int, ...], worth: int) -> None:
+    assert effective_families(np.repeat(np.arange(len(sizes)), sizes)) == worth

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, pearson, resampled_correlations, standardise
+from vcrgen.analysis.families import effective_families
 from vcrgen.analysis.influence import LeaveOuts, leave_outs
 from vcrgen.analysis.options import FactorOptions
 from vcrgen.analysis.page_command import page_command
@@ -353,7 +354,8 @@ class FactorResult(NotebookResult):
     def _estimates(self, figure: Callable[[FactorFit], Floats | float], scale: Scale | None = None) -> FactorEstimates:
         values = np.asarray(figure(self.estimate))
         replicates = _of_each(figure, self.replicates, values)
-        families = len(set(self.table.families)) if self.table.families else None
+        groups = self.table.groups
+        families = None if groups is None else effective_families(groups)
         if scale is not None:
             longer = 1.0 if families is None else few_groups_factor(families)
             interval = corrected_interval(values, replicates, scale, longer=longer)

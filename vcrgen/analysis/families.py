@@ -56,6 +56,16 @@ def _shortest(prefix: str, prefixes: set[str]) -> str:
     return next((prefix[:end] for end in ends if prefix[:end] in prefixes), prefix)
 
 
+def effective_families(groups: Ints) -> int:
+    """How many families of equal size are worth these, rounded down (Kish, 1965): large ones count for more than small.
+
+    Args:
+        groups: Of each model the number of its family.
+    """
+    sizes = np.bincount(groups)
+    return int(sizes.sum() ** 2 // (sizes**2).sum())
+
+
 def families_section(models: Sequence[str], families: Sequence[str] | None) -> list[Section]:
     """The families of several models with their members, as a section at the end of a report; none without them."""
     members: dict[str, list[str]] = {}
