@@ -1,6 +1,7 @@
 import io
 import struct
 import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -190,12 +191,26 @@ def test_damaged_profiles_give_an_image(draw: st.DataObject) -> None:
 
 
 def test_a_profile_is_read_once_and_srgb_is_not_applied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second picture with a profile costs little, and one in sRGB nothing."""
+    """A profile's effect is tried on sample colours once; then only pictures that it changes are converted."""
+    calls: Counter[str] = Counter()
+
+    def count(name: str) -> None:
+        function = getattr(ImageCms, name)
+
+        def counting(*values: object) -> object:
+            calls[name] += 1
+            return function(*values)
+
+        monkeypatch.setattr(ImageCms, name, counting)
+
+    count("buildTransform")
+    count("applyTransform")
     images._profile_transform.cache_clear()
-    load(encoded(solid("RGB", "red"), icc_profile=SRGB.tobytes()))
-    monkeypatch.setattr(ImageCms, "buildTransform", lambda *_: pytest.fail("built again"))
-    monkeypatch.setattr(ImageCms, "applyTransform", lambda *_: pytest.fail("applied"))
-    load(encoded(solid("RGB", "blue"), icc_profile=SRGB.tobytes()))
+    for icc, applied in ((SRGB.tobytes(), 1), (ADOBE, 1 + 2)):
+        calls.clear()
+        for colour in ("red", "blue"):
+            load(encoded(solid("RGB", colour), icc_profile=icc))
+        assert calls == {"buildTransform": 1, "applyTransform": applied}
 
 
 def logo() -> Image.Image:

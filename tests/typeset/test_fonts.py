@@ -165,7 +165,7 @@ def test_the_bytes_of_a_font_are_read_once(monkeypatch: pytest.MonkeyPatch) -> N
     entry = font_registry()["caladea"]
     entry.verified_path()
     monkeypatch.setattr(fonts, "sha256_file", None)
-    FontChain([entry.verified_path()], size=20)
+    assert FontChain([entry.verified_path()], size=20).faces[0].sha256 == entry.sha256
 
 
 def test_faces_of_a_collection(tmp_path: Path) -> None:

@@ -32,8 +32,10 @@ def test_without_room_for_its_log_a_service_goes_on(monkeypatch: pytest.MonkeyPa
         def flush(self) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sys.stderr", Full())
+    full = Full()
+    monkeypatch.setattr("sys.stderr", full)
     log_line("worker died", code=1)
+    assert "worker died" in full.getvalue()
 
 
 @pytest.mark.usefixtures("_root_logger")
