@@ -181,55 +181,50 @@ class Pipeline:
 
     def set_caption(self, item: Item, style: Style) -> SetItem | Reject:
         """Apply all filters of a caption that need no text pipeline, the cheapest first, and set it."""
-
-        def reject(reason: RejectReason, detail: str) -> Reject:
-            return Reject(source_id=item.source_id, reason=reason, detail=detail)
-
         config = self.config
         if item.image is None and item.picture is None:
             unreadable = item.problem and item.caption is None
             reason = RejectReason.UNREADABLE_ROW if unreadable else RejectReason.NO_IMAGE
-            return reject(reason, item.problem or "no image in the row")
+            return item.reject(reason, item.problem or "no image in the row")
         raw = item.caption or ""
         cleaned = self.cleaning(raw) if self.cleaning else Cleaned(raw)
         drawn = without_emoji(normalise_drawn(cleaned.text), style.shaper.missing)
         caption = as_typed(drawn)
         if not caption:
-            return reject(RejectReason.NO_CAPTION, item.problem or "no text in the row")
+            return item.reject(RejectReason.NO_CAPTION, item.problem or "no text in the row")
         min_units = config.ngram_size if config.mask == "ngram" and item.answers is None else 1
         if self.language.count_units(caption) < min_units:
-            return reject(RejectReason.SHORT_CAPTION, f"fewer than {min_units} {self.language.length_unit}")
+            return item.reject(RejectReason.SHORT_CAPTION, f"fewer than {min_units} {self.language.length_unit}")
         if item.answers is None and not self.language.accepts_script_of(caption):
-            return reject(RejectReason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
+            return item.reject(RejectReason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
-            return reject(RejectReason.SENSITIVE, "the caption has a word of the censor list")
+            return item.reject(RejectReason.SENSITIVE, "the caption has a word of the censor list")
         if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
-            return reject(RejectReason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
+            return item.reject(RejectReason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         style = self._style_of(caption, style)
         layout = layout_caption(
             drawn, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=self._break_unit
         )
         if missing := style.shaper.missing(layout.text):
             codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
-            return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
+            return item.reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
         return SetItem(item=item, style=style, caption=caption, layout=layout, cleaned=cleaned.kinds)
 
     def _with_picture(self, entry: SetItem) -> PreparedItem | Reject:
         """Decode the picture of an item and see whether it fits above the caption."""
         item, layout, style = entry.item, entry.layout, entry.style
 
-        def reject(reason: RejectReason, detail: str) -> Reject:
-            return Reject(source_id=item.source_id, reason=reason, detail=detail)
-
         try:
             picture = self._load(item, style)
         except ImageProblem as problem:
-            return reject(problem.reason, problem.detail)
+            return item.reject(problem.reason, problem.detail)
         if is_blank(picture.image):
-            return reject(RejectReason.BLANK, "the picture has a single colour, so that nothing can be seen in it")
+            return item.reject(RejectReason.BLANK, "the picture has a single colour, so that nothing can be seen in it")
         height = picture.image.height + layout.height + 1
         if height > style.max_height:
-            return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
+            return item.reject(
+                RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}"
+            )
         keys = PairKeys.of(picture.content, entry.caption, layout.caption)
         item = replace(item, image=None, picture=None)  # which may be large
         return PreparedItem(
@@ -257,7 +252,7 @@ class Pipeline:
         else:
             spans = plan_mask(doc, rng, self.config, word_boundaries=self.language.word_boundaries, refused=refused)
             reason, detail = RejectReason.NO_NGRAM, "no text in the shown caption can be masked"
-        return spans or Reject(source_id=item.source_id, reason=reason, detail=detail)
+        return spans or item.reject(reason, detail)
 
     def _draw(self, prepared: PreparedItem, spans: tuple[Span, ...]) -> Pair | Reject:
         encode = partial(encode_image, image_format=self.config.image_format)
@@ -322,7 +317,7 @@ class Pipeline:
             places = place_distractors(parts, config.distractors, choices.rng("distractors"), on_paper=blanks)
             if places is None:
                 detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
-                return Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_ROOM, detail=detail)
+                return prepared.item.reject(RejectReason.NO_ROOM, detail)
             photo, strip = ([(cell, choices.cover_rule(rule, f" {cell}")) for cell in cells] for cells in places)
             distractors = photo, strip
         degradation = Degradation(parse_degradations(config.degrade), choices) if config.degrade else None
@@ -332,7 +327,7 @@ class Pipeline:
         )
         if has_uncovered_span(composed.spans):
             detail = f"the cover hides less than {1 - MAX_VISIBLE:.0%} of the ink of a text"
-            return Reject(source_id=prepared.item.source_id, reason=RejectReason.COVER_MISSED, detail=detail)
+            return prepared.item.reject(RejectReason.COVER_MISSED, detail)
         if degradation and config.is_warped:  # no box holds in a warped image
             spans = tuple(replace(covered, covers=()) for covered in composed.spans)
             return replace(composed, spans=spans, distractors=(), warp=degradation.mask)
@@ -365,7 +360,7 @@ class Pipeline:
         if accepted and (len(accepted) == len(spans) or prepared.item.answers is None):
             return accepted
         detail = f"none of {DRAWS} covers of a text leaves enough bits and {self.config.least_ink:g} of the ink"
-        return Reject(source_id=prepared.item.source_id, reason=RejectReason.SETTLED, detail=detail)
+        return prepared.item.reject(RejectReason.SETTLED, detail)
 
     def threshold(self, rule: CoverRule, mode: Mode | None = None) -> Threshold:
         """The bits that a rule's covers have to leave, in a mode if it has one."""

@@ -15,7 +15,6 @@ from vcrgen.core.errors import ConfigError, OptionError
 PANEL_SOURCE, PANEL_TEXT, PANEL_IMAGES, PANEL_RUN = "Source", "Text and masks", "Images", "Run"
 PANEL_SERVER, PANEL_LOCAL_MODEL = "Server", "Model in this process"
 PANEL_PICTURES = "Generated pictures"
-PANEL_MEMORY = "Memory and time"
 MAX_CONFIG_BYTES = 1 << 20
 COLUMN = "--column "  # and the name of what the column holds
 ALWAYS_NAMED = object()  # `legacy` of a field that every signature names

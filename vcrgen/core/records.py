@@ -160,6 +160,10 @@ class Item:
     problem: str = ""  # a problem of the row (missing file, bad base64), or empty
     picture: "Image | None" = None  # a decoded image instead of an encoded one
 
+    def reject(self, reason: "RejectReason", detail: str) -> "Reject":
+        """The reject of this pair."""
+        return Reject(source_id=self.source_id, reason=reason, detail=detail)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:

@@ -239,7 +239,7 @@ class FormBuilder:
         else:
             reason = RejectReason.NO_NGRAM
             detail = "every text that can be masked has a letter of which its cover would hide nearly all"
-        return Reject(source_id=prepared.item.source_id, reason=reason, detail=detail)
+        return prepared.item.reject(reason, detail)
 
     def _rarity(self, span: Span) -> float:
         """Mean bits of a span's words above those of the language's; infinite where no lexicon tells them."""

@@ -67,7 +67,6 @@ class LanguageRow:
     segmenter: str
     pipeline: str  # ``module:function`` that makes the built-in spaCy pipeline from the row
     eligibility: str  # name and version of the built-in eligibility rules, for the signature
-    trained_pipeline: str  # the usual trained spaCy pipeline, which published scorers use, too; empty if there is none
     fonts: tuple[str, ...]
     one_face: bool = False  # a face that has all letters of a caption comes first, so that no caption stands in two
     cover_targets: Mapping[Mode, CoverTarget]

@@ -48,7 +48,6 @@ class JobResult:
         finished: Whether the file was written.
         total: Selected pictures.
         missing: Pictures without a reply, by reason.
-        pending: Requests without a reply; several pictures may share one.
         refused: Pictures whose requests the server refuses; they are not sent again by themselves.
         example: The first problem, for people.
         tally: Statistics of the replies in the file, or of those that an unfinished run has for it.
@@ -60,7 +59,6 @@ class JobResult:
     model: str
     total: int
     missing: Counter[str]
-    pending: int
     refused: int
     example: str
     tally: ReplyTally
@@ -126,7 +124,6 @@ def predict(
         model=model.name,
         total=pictures.total,
         missing=run.reasons,
-        pending=len(run.unanswered),
         refused=run.refused,
         example=run.example,
         tally=tally,
