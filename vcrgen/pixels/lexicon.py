@@ -102,9 +102,9 @@ class Lexicon:
     @cached_property
     def codes(self) -> npt.NDArray[np.int16]:
         """The characters of each unit as indices into the alphabet, shape (units, longest unit), -1 after the end."""
-        codes = np.full((len(self.units), max(map(len, self.units))), -1, dtype=np.int16)
-        for row, unit in zip(codes, self.units, strict=True):
-            row[: len(unit)] = [self.code_of[character] for character in unit]
+        points = np.array(self.units)[:, None].view(np.uint32)  # code points, 0 after the end
+        codes = np.searchsorted([ord(character) for character in self.alphabet], points).astype(np.int16)
+        codes[points == 0] = -1
         return codes
 
     @cached_property
