@@ -217,7 +217,6 @@ def planned(lang: str, count: int) -> list[tuple[Pipeline, Pair]]:
 
 @pytest.mark.parametrize("lang", TEXTS)
 def test_a_span_has_the_glyphs_of_its_label(lang: str) -> None:
-    """scripts/check_spans.py does the same for 500 pairs."""
     pairs = planned(lang, 12)
     assert len(pairs) >= 8
     for _, pair in pairs:
