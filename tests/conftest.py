@@ -4,6 +4,7 @@ import contextlib
 import csv
 import dataclasses
 import functools
+import gc
 import importlib.util
 import json
 import math
@@ -35,6 +36,8 @@ MOST_KEPT = 300_000  # numbers of a bootstrap's draws that are kept
 # time: a new one is found by whoever runs the tests, and stops no change that has nothing to do with it.
 settings.register_profile("vcrgen", deadline=None, derandomize=bool(os.environ.get("VCRGEN_CI")), max_examples=40)
 settings.load_profile("vcrgen")
+# Some hundred thousand objects of libraries stay: to look at them all again and again takes a twelfth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
