@@ -45,7 +45,7 @@ def test_the_commands_of_the_page(run: Callable[..., tuple[int, str, str]]) -> N
 
 def test_the_filters_of_the_page_are_accepted() -> None:
     filters = re.findall(r"^\| `(\w+=[^`]+)` \|", PAGE.text, re.MULTILINE)
-    assert len(filters) == 4
+    assert len(filters) == 5
     for text in filters:
         assert Query.parse(text).model_fields_set == {field.split("=")[0] for field in text.split("&")}
 

@@ -90,7 +90,7 @@ def expected(rows: list[dict[str, Any]], query: Query) -> list[str]:
             query.lang in ("", row["lang"])
             and query.split in ("", row["split"])
             and any(letter in answers[run][0] for run in runs)
-            and (None in (query.right, query.wrong) or any(a == "e" and b != "e" for a, b in pairs))
+            and any((query.right is None or a == "e") and (query.wrong is None or b != "e") for a, b in pairs)
             and within(row["bits"], query.bits_min, query.bits_max)
             and within(row["length"], query.length_min, query.length_max)
             and all(any(w in t.lower() for t in (row["text"], *(a[2] for a in answers))) for w in query.words)

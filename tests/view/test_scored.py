@@ -142,10 +142,10 @@ def test_a_page_shows_what_is_scored_and_filters_wait(dataset: Path, outputs: li
     part = data.page(Query())
     assert part["progress"]["scored"] == 12 and part["progress"]["expected"] == 18  # it has both modes
     assert {result["run"] for item in part["items"] for result in item["results"]} == {0}
-    for text in ("outcome=wrong", "right=0&wrong=1", "sort=score-1", "search=red"):
+    for text in ("outcome=wrong", "right=0&wrong=1", "wrong=0", "sort=score-1", "search=red"):
         answer = data.page(Query.parse(text))
         assert answer["waits"] and not answer["items"], text
-    assert not data.page(Query.parse("mode=easy&sort=length&right=0"))["waits"]
+    assert not data.page(Query.parse("mode=easy&sort=length"))["waits"]
     assert data.complete(Query(view="tei")).view == "tei"  # outputs of it may come
     data.score()
     assert data.page(Query())["progress"] is None

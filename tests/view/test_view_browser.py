@@ -375,6 +375,8 @@ QUERIES = (
     "outcome=refused",
     "right=0&wrong=1",
     "right=1&wrong=0&mode=easy",
+    "right=1",
+    "wrong=0",
     "length_min=60&length_max=110",
     "bits_max=3",
     "search=The",

@@ -226,14 +226,22 @@ def _conditions(query: Query, values: dict[str, Any]) -> list[str]:
         if query.outcome not in OUTCOMES:
             raise ConfigError(f"The filter has the outcome {query.outcome!r}; there are {', '.join(OUTCOMES)}.")
         values["code"] = OUTCOMES[query.outcome]
-        of_run = " AND o.run = :run" if query.run is not None else ""
-        conditions.append(f"EXISTS (SELECT 1 FROM outputs o WHERE {_OUTPUT}{of_run} AND instr(o.codes, :code))")  # noqa: S608
+        of_run = "o.run = :run AND " if query.run is not None else ""
+        conditions.append(_some_output(f"{of_run}instr(o.codes, :code)"))
     if query.right is not None and query.wrong is not None:
         conditions.append(
             f"EXISTS (SELECT 1 FROM outputs o JOIN outputs p USING (view, mode, place) WHERE {_OUTPUT} "  # noqa: S608
             "AND o.run = :right AND p.run = :wrong AND right_and_wrong(o.codes, p.codes))"
         )
+    elif query.right is not None:
+        conditions.append(_some_output("o.run = :right AND instr(o.codes, 'e')"))
+    elif query.wrong is not None:
+        conditions.append(_some_output("o.run = :wrong AND trim(o.codes, 'e') != ''"))
     return conditions
+
+
+def _some_output(condition: str) -> str:
+    return f"EXISTS (SELECT 1 FROM outputs o WHERE {_OUTPUT} AND {condition})"  # noqa: S608
 
 
 def _word_conditions(query: Query, values: dict[str, Any]) -> list[str]:

@@ -26,8 +26,8 @@ class Query(BaseModel):
     split: str = Field("", max_length=200)
     outcome: str = Field("", max_length=20)  # of some span, by a model or by any
     run: int | None = Field(None, ge=0, le=999)  # the model of the outcome
-    right: int | None = Field(None, ge=0, le=999)  # a span that this model has right
-    wrong: int | None = Field(None, ge=0, le=999)  # and this one has not
+    right: int | None = Field(None, ge=0, le=999)  # a span that this model has right,
+    wrong: int | None = Field(None, ge=0, le=999)  # and the same that this one has not; each may stand alone
     bits_min: Bound = None  # bits of the span of an item that its pixels leave most open
     bits_max: Bound = None
     length_min: Bound = None  # characters of captions, or of questions
@@ -50,9 +50,8 @@ class Query(BaseModel):
         except ValidationError as error:
             problem = error.errors()[0]
             name = ".".join(map(str, problem["loc"]))[:40]
-            raise ConfigError(
-                f"The filter {name!r} cannot be used: {problem['msg']}; copy one from the page."
-            ) from None
+            why = "models are numbers from 0 on" if name in ("run", "right", "wrong") else problem["msg"]
+            raise ConfigError(f"The filter {name!r} cannot be used: {why}; copy one from the page.") from None
         except ValueError:
             raise ConfigError("The filter has too many parts; copy one from the address of the page.") from None
 
@@ -64,9 +63,8 @@ class Query(BaseModel):
     @property
     def needs_scores(self) -> bool:
         """Whether outputs decide which items it finds, or in which order."""
-        return bool(self.outcome or (self.right is not None and self.wrong is not None) or self.words) or (
-            self.sort.startswith("score")
-        )
+        runs = (self.right, self.wrong)
+        return bool(self.outcome or self.words or runs != (None, None) or self.sort.startswith("score"))
 
     @property
     def is_first_page(self) -> bool:

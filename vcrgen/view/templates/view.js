@@ -113,7 +113,7 @@ function passes(item, asks) {
     within(item.bits[asks.mode], asks.bits_min, asks.bits_max) &&
     within(item.length, asks.length_min, asks.length_max) &&
     (!code || outputs.some((result) => (asks.run === undefined || result.run === asks.run) && result.codes.includes(code))) &&
-    (asks.right === undefined || asks.wrong === undefined || rightAndWrong(codes(asks.right), codes(asks.wrong))) &&
+    hasRightAndWrong(asks.right, asks.wrong, codes) &&
     words.every((word) => texts.some((text) => text.includes(word)))
   );
 }
@@ -122,8 +122,12 @@ function plainOutput(result) {
   return result.responses.map((response) => response.pieces.map(([text]) => text).join("")).join("\n");
 }
 
-function rightAndWrong(right, wrong) {
-  return right !== undefined && wrong !== undefined && [...right].some((code, index) => code === "e" && wrong[index] !== "e");
+// Whether some span is right by one model and wrong by the other; without one of them by the other alone.
+function hasRightAndWrong(right, wrong, codes) {
+  if (right === undefined && wrong === undefined) return true;
+  const [good, bad] = [codes(right ?? wrong), codes(wrong ?? right)];
+  if (good === undefined || bad === undefined) return false;
+  return [...good].some((code, index) => (right === undefined || code === "e") && (wrong === undefined || bad[index] !== "e"));
 }
 
 function sortKey(item, asks) {
@@ -829,7 +833,7 @@ function fillPanel() {
   fill("outcome", facts.outcomes.map(([name, , label]) => [name, name === "near" ? `near (Jaccard from ${facts.near})` : label]), 1);
   fill("run", runs, 2);
   fill("right", runs, 2);
-  fill("wrong", runs, 2);
+  fill("wrong", runs, 1);
   document.getElementById("of-bits").hidden = !facts.hasBits;
   fill("sort", [
     ["order", "order of the dataset"], ["id", "id"], ["length", "characters"],
