@@ -211,7 +211,10 @@ def test_paired_cells_are_corrected_on_the_same_flips(save: Save) -> None:
         ({"protocol": "paper"}, "differ in more than their data: protocol is vcrgen-v2 and paper-v2, budget"),
         ({"lang": "de"}, "differ in more than their data: lang is en and de, seg is "),
         ({"seed": 3}, "differ in more than their data: seed is 0 and 3. Score both in the same way."),
-        ({"mode": "easy"}, "a and b have no mode and view in which both have exact match or jaccard"),
+        (
+            {"mode": "easy"},
+            "a (hard VI+TEI) and b (easy VI+TEI) have no mode and view in which both have exact match or jaccard, so",
+        ),
         ({"same": True}, "a and a are scores on the same data; compare them without --across."),
     ],
 )

@@ -142,6 +142,7 @@ FORMS = {
     "ids to lists": json.dumps(dict(zip(ANSWERS, LISTS, strict=True))),
     "ids to objects": json.dumps({name: {"output": text, "view": "stacked"} for name, text in TEXTS.items()}),
     "lmms-eval's samples": json.dumps([{"doc_id": n, "resps": [[text]]} for n, text in enumerate(TEXTS.values())]),
+    "own columns": "question_id,output\n" + "".join(f'{name},"{text}"\n' for name, text in TEXTS.items()),
     "semicolons": "index;prediction;question\n" + "".join(f'{name};"{text}";x\n' for name, text in TEXTS.items()),
 }
 

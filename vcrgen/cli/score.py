@@ -106,7 +106,8 @@ def score(
                 "These are replies about a canary, which have no spans: leave --compare, --spans, --details out."
             )
         return write_report(canary_document(replies, data), output_format, out)
-    reject_duplicate_files(predictions, [file.resolve() for file in predictions])
+    files = [*predictions, *([] if settings.pixels is None else [settings.pixels])]
+    reject_duplicate_files(files, [file.resolve() for file in files])
     with console.progress(doing="scoring", unit="outputs", kept="read") as listener:
         listener.stage("reading the answers")
         session = open_session(data, settings)

@@ -21,6 +21,7 @@ from vcrgen.stats.paired import discordant, mcnemar
 from vcrgen.stats.sign_flips import ALPHA, FlipTests, flipped_sums
 
 _VERB = {True: "leaves out", False: "includes"}
+_ANY_VIEW = "; outputs of the template baseline are compared in any view by vcrgen score --pixels FILE"
 MAX_CONCLUSIONS = 12  # comparisons that each have a sentence of a report; of more, the table and JSON have all
 
 
@@ -129,9 +130,12 @@ def _say_unread(comparison: Comparison, missing: int, total: int) -> Comparison:
 def nothing_common(a: RunResult, b: RunResult) -> ScoreError:
     """The error of two runs that have no cell in common."""
     metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
+    only_views_differ = {cell.variant for cell in a.cells} & {cell.variant for cell in b.cells}
+    hint = _ANY_VIEW if only_views_differ and "pixel_bits" in a.task.evidence else ""
+    of_a, of_b = (", ".join(f"{cell.variant} {cell.view.label}" for cell in run.cells) for run in (a, b))
     return ScoreError(
-        f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
-        "compared."
+        f"{a.name} ({of_a}) and {b.name} ({of_b}) have no {a.task.axis} and view in which both have {metrics}, so "
+        f"they cannot be compared{hint}."
     )
 
 

@@ -313,9 +313,13 @@ def load_means(file: Path) -> SavedMeans:
 
 def _read(file: Path) -> _Saved:
     """The fields of a file, of the right types and without NaN and half characters."""
-    value = read_json(file, ScoreError)
+    what = "give what `vcrgen score` wrote, such as preds.scores.json"
+    try:
+        value = read_json(file, ScoreError)
+    except ScoreError as problem:
+        raise ScoreError(f"{str(problem).removesuffix('.')}; {what}.") from None
     if not isinstance(value, dict) or "schema" not in value:
-        raise ScoreError(f"{file} holds no scores; give what `vcrgen score` wrote, such as preds.scores.json.")
+        raise ScoreError(f"{file} holds no scores; {what}.")
     if value["schema"] != SCHEMA:
         raise ScoreError(f"{file} is not of the version {SCHEMA}; score the outputs again.")
     try:

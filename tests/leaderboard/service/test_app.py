@@ -226,7 +226,10 @@ def test_what_cannot_be_scored_fails_with_lines(desk: Any, hand: Any, public_key
         ),
         "another id": ([*lines, '{"question_id": "other", "output": ""}'], "Ids that the dataset does not have: 1"),
         "null": ([lines[0].replace(json.dumps(json.loads(lines[0])["output"]), "null"), *lines[1:]], "line 1"),
-        "other format": (["index,answer", "1,2"], "a table needs the columns index and prediction"),
+        "other format": (
+            ["index,answer", "1,2"],
+            "a table needs the columns question_id or index, and output or prediction",
+        ),
     }
     sent = {name: desk.api("\n".join(text).encode(), model=name) for name, (text, _) in cases.items()}
     assert {answer.status_code for answer in sent.values()} == {202}

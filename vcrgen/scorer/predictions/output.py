@@ -30,7 +30,9 @@ def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value), (*flaws, "number")  # a table's cell that looks like a number is one
     if not isinstance(value, str):
-        raise PredictionError(f"{place}: the output is {describe(value)}; it has to be text (or null).")
+        raise PredictionError(
+            f"{place}: the output is {describe(value)}; it has to be text or null; a list of texts is named `answers`."
+        )
     if not value.isascii() and SURROGATE.search(value):
         value = encodable(value)
         flaws.append("surrogates")

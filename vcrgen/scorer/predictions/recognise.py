@@ -25,7 +25,7 @@ from vcrgen.scorer.predictions.jsonfiles import (
 )
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
-from vcrgen.scorer.predictions.tables import REQUIRED_COLUMNS, read_table
+from vcrgen.scorer.predictions.tables import NEEDED_COLUMNS, has_outputs, read_table
 from vcrgen.scorer.predictions.xlsx import read_xlsx
 from vcrgen.scorer.records import Prediction
 
@@ -57,7 +57,7 @@ FORMATS = {
 }
 _KNOWN_FORMATS = (
     "known are JSON Lines with question_id and output, an array of such objects, an object from ids to outputs, the "
-    "VCR repository's JSON, VLMEvalKit's tables, lmms-eval's sample logs, and logs of Inspect AI."
+    "VCR repository's JSON, tables with such columns or VLMEvalKit's, lmms-eval's sample logs, and logs of Inspect AI."
 )
 SUFFIXES = (".gz", ".zst")  # of compressed files, before which the suffix of the content stands
 _REFUSED_STARTS = {
@@ -181,7 +181,7 @@ def _json_format(file: Path, value: Any) -> str:
             raise PredictionError(f"{file} holds saved scores, not outputs; `vcrgen compare` takes it.")
         if isinstance(value.get("logs"), list):
             return "lmms-eval-json"
-        if set(REQUIRED_COLUMNS) <= set(value):
+        if {"index", "prediction"} <= set(value):
             return "vlmevalkit-json"
         first = next(iter(value.values()), None)
         if isinstance(first, dict) and REPOSITORY_KEYS.keys() & first.keys():
@@ -189,7 +189,7 @@ def _json_format(file: Path, value: Any) -> str:
         if is_canonical(value) or maps_ids_to_outputs(value):
             return "vcrgen-json"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
-        if set(REQUIRED_COLUMNS) <= set(value[0]):
+        if {"index", "prediction"} <= set(value[0]):
             return "vlmevalkit-json"
         if "doc_id" in value[0] and "question_id" not in value[0]:
             return "lmms-eval-json"
@@ -200,10 +200,8 @@ def _json_format(file: Path, value: Any) -> str:
 
 def _table_format(file: Path, header: str) -> str:
     for delimiter, name in (("\t", "vlmevalkit-tsv"), (",", "vlmevalkit-csv"), (";", "vlmevalkit-semicolons")):
-        if set(REQUIRED_COLUMNS) <= {cell.strip().strip('"') for cell in header.split(delimiter)}:
+        if has_outputs({cell.strip().strip('"') for cell in header.split(delimiter)}):
             return name
     if any(delimiter in header for delimiter in ",;\t"):
-        raise PredictionError(
-            f"{file}: a table needs the columns {' and '.join(REQUIRED_COLUMNS)}; its first line has others."
-        )
+        raise PredictionError(f"{file}: a table needs {NEEDED_COLUMNS}; its first line is {header[:100]!r}.")
     raise PredictionError(f"{file}, line 1: not JSON and not a table; {_KNOWN_FORMATS}")

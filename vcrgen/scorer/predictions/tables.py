@@ -1,4 +1,7 @@
-"""VLMEvalKit's tables: ``index``, ``question``, ``answer`` (a list literal), ``prediction``, as CSV, TSV or rows."""
+"""Tables of outputs, as CSV, TSV or rows: ``question_id`` and ``output``, or VLMEvalKit's columns.
+
+Those are ``index``, ``question``, ``answer`` (a list literal) and ``prediction``.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,16 @@ from vcrgen.scorer.predictions.jsonlines import read_target
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
 
-REQUIRED_COLUMNS = ("index", "prediction")
+ID_COLUMNS = ("question_id", "index")  # of which the first that a table has counts
+OUTPUT_COLUMNS = ("output", "prediction")
+NEEDED_COLUMNS = f"the columns {' or '.join(ID_COLUMNS)}, and {' or '.join(OUTPUT_COLUMNS)}"
 # Texts that pandas writes for a missing value, and reads back as one.
 MISSING_VALUES = {"", "nan", "NaN", "NULL", "null", "None", "N/A", "NA", "<NA>", "#N/A"}
+
+
+def has_outputs(columns: Collection[str]) -> bool:
+    """Whether a table with these columns holds outputs."""
+    return all(any(name in columns for name in names) for names in (ID_COLUMNS, OUTPUT_COLUMNS))
 
 
 def read_table(file: Path, *, delimiter: str) -> Iterator[Prediction]:
@@ -26,21 +36,20 @@ def read_table(file: Path, *, delimiter: str) -> Iterator[Prediction]:
 def read_rows(
     file: Path, rows: Iterable[tuple[int, Mapping[str, Any]]], *, missing: Collection[str] = ()
 ) -> Iterator[Prediction]:
-    """Predictions from rows of VLMEvalKit's columns.
+    """Predictions from rows of a table.
 
     Rows are matched by ``question_id`` where the table has that column, and by ``index`` otherwise. ``missing`` are
     texts that stand for no value, as in CSV files of pandas.
     """
     for number, row in rows:
         place = f"{file}, row {number}"
-        lacking = [name for name in REQUIRED_COLUMNS if name not in row]
-        if lacking:
-            raise PredictionError(f"{place}: no column {lacking[0]!r}; a table needs {' and '.join(REQUIRED_COLUMNS)}.")
-        index = as_id(row["index"])
+        if not has_outputs(row.keys()):
+            raise PredictionError(f"{place}: a table needs {NEEDED_COLUMNS}.")
+        fallback = "index" if "index" in row else "question_id"
+        named, index = as_id(row.get("question_id")), as_id(row[fallback])
         if index is None or not index.strip():
-            raise PredictionError(f"{place}: its `index` is empty or no number.")
-        named = as_id(row.get("question_id"))
-        value = row["prediction"]
+            raise PredictionError(f"{place}: its `{fallback}` is empty or no id.")
+        value = next(row[name] for name in OUTPUT_COLUMNS if name in row)
         output, flaws = (None, ("nan",)) if isinstance(value, str) and value in missing else read_output(value, place)
         view, mode = (None if _is_none(row.get(name)) else row[name] for name in ("view", "mode"))
         yield Prediction(
