@@ -316,8 +316,8 @@ def _read(file: Path) -> _Saved:
     what = "give what `vcrgen score` wrote, such as preds.scores.json"
     try:
         value = read_json(file, ScoreError)
-    except ScoreError as problem:
-        raise ScoreError(f"{str(problem).removesuffix('.')}; {what}.") from None
+    except ScoreError as error:
+        raise ScoreError(f"{str(error).removesuffix('.')}; {what}.") from None
     if not isinstance(value, dict) or "schema" not in value:
         raise ScoreError(f"{file} holds no scores; {what}.")
     if value["schema"] != SCHEMA:

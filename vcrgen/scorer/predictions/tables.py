@@ -16,8 +16,8 @@ from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, 
 from vcrgen.scorer.records import Prediction
 
 ID_COLUMNS = ("question_id", "index")  # of which the first that a table has counts
-OUTPUT_COLUMNS = ("output", "prediction")
-NEEDED_COLUMNS = f"the columns {' or '.join(ID_COLUMNS)}, and {' or '.join(OUTPUT_COLUMNS)}"
+OUTPUT_COLUMNS = ("prediction", "output")
+NEEDED_COLUMNS = "the columns question_id or index, and output or prediction"
 # Texts that pandas writes for a missing value, and reads back as one.
 MISSING_VALUES = {"", "nan", "NaN", "NULL", "null", "None", "N/A", "NA", "<NA>", "#N/A"}
 
