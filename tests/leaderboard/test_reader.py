@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from vcrgen.leaderboard.store.comparisons import compare_models, model_pairs, pu
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.models import model_page, submission_cells
 from vcrgen.leaderboard.store.reader import BoardReader
+from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.scorer.answer_key import AnswerKey
 
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
@@ -225,6 +227,20 @@ def test_what_is_not_alike_has_no_gap(board: Board, place: Place) -> None:
     place(board, "A", {EASY: [0.5] * 20})
     place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
     assert look(board, lambda views: public_hidden_gaps(views)) == [], "there is no hard mode"
+
+
+def test_a_hidden_set_is_compared_in_the_modes_of_its_own_covers(board: Board, place: Place) -> None:
+    """The default hidden set has bars of 4 and of 8 bits: white rows of a public set are not like them."""
+    with board.writing() as connection:
+        change_set(connection, replace(get_set(connection, "hidden-en"), cover_modes=("bits-4", "bits-8")))
+        record(connection, actor="a test", what="noted", subject="hidden-en", facts={})
+    place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
+    place(board, "A", {EASY: [0.9] * 20, ("hard", "stacked"): [0.9] * 20, ("bits-4", "stacked"): [0.6] * 20})
+    assert look(board, lambda views: public_hidden_gaps(views)) == []
+    place(board, "A", {("bits-4", "stacked"): [0.6] * 20, ("bits-8", "stacked"): [0.2] * 20})
+    (gap,) = look(board, lambda views: public_hidden_gaps(views))
+    assert [track.mode for track in gap.public] == ["bits-4", "bits-8"]
+    assert gap.public_score.value == pytest.approx(0.4)
 
 
 def test_the_log_names_no_account_of_the_machine(scored: Board) -> None:

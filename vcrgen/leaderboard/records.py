@@ -139,6 +139,7 @@ class TestSet:
     signature: str  # of scores that are made now
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
+    cover_modes: tuple[str, ...] = ()  # of its spans; a hidden set has them in turn in one mode of outputs
     white_rows: bool = False  # whether its covers are white rows of a language whose bits under them are known: none
 
     @property

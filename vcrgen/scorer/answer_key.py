@@ -163,6 +163,9 @@ class AnswerKey(BaseKey[Question]):
 
     questions: Questions
     white_rows: bool = False  # whether its covers are known to be white rows, which settle spans of placed letters
+    cover_modes: tuple[
+        str, ...
+    ] = ()  # the modes of its spans' covers, as its signature names them; of a hidden set several
     bits_signature: str = ""  # of those that are not the dataset's own
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
 

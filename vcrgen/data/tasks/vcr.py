@@ -122,6 +122,12 @@ VCR = DatasetKind(
 )
 
 
+def cover_modes(signature: Signature) -> tuple[str, ...]:
+    """The modes of a signature's covers: ``("bits-4", "bits-8")`` of ``cover:bits-4=bars-0.38,bits-8=bars-0.3``."""
+    covers = signature.facts.get("cover", "")
+    return tuple(cover.partition("=")[0] for cover in covers.split(",")) if covers else ()
+
+
 def has_white_rows(signature: Signature) -> bool:
     """Tell whether the covers of a signature are easy and hard white rows over letters that are drawn one by one.
 

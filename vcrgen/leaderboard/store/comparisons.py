@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from vcrgen.core.plurals import pluralize
-from vcrgen.core.records import NAMED_MODES
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.leaderboard.disclosure import disclose_differences
 from vcrgen.leaderboard.page_records import BoardCell, ComparePage, Estimate, PairwiseComparison, PublicHiddenGap
-from vcrgen.leaderboard.records import NO_MODE
+from vcrgen.leaderboard.records import TestSet
 from vcrgen.leaderboard.store import ranks, results
 from vcrgen.leaderboard.store.ranks import CellKey
 from vcrgen.leaderboard.store.reader import VIEWS, BoardReader, board_cells
@@ -69,7 +68,7 @@ def public_hidden_gaps(reader: BoardReader) -> list[PublicHiddenGap]:
             if hidden_set.task.axis == "mode" and public_set.language != hidden_set.language:
                 continue
             for mode, hidden_cell in hidden_cells.items():
-                if public_cells := _same_covers(mode, with_image.get((entry, public_set.name), {})):
+                if public_cells := _same_covers(mode, hidden_set, with_image.get((entry, public_set.name), {})):
                     gaps.append(_gap(reader, public_cells, hidden_cell))
     return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
 
@@ -145,12 +144,12 @@ def _gap(reader: BoardReader, public_cells: Sequence[BoardCell], hidden_cell: Bo
     )
 
 
-def _same_covers(mode: str, public: Mapping[str, BoardCell]) -> list[BoardCell]:
-    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if it has none.
+def _same_covers(mode: str, hidden_set: TestSet, public: Mapping[str, BoardCell]) -> list[BoardCell]:
+    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if one lacks.
 
-    A hidden set covers every other of its regions easily and the others hard, which is known to everybody.
+    A hidden set covers its spans in its modes in turn, which is known to everybody.
     """
-    modes = [mode] if mode in public else list(NAMED_MODES) if mode in (HIDDEN_MODE, NO_MODE) else []
+    modes = [mode] if mode in public else list(hidden_set.cover_modes) if mode == HIDDEN_MODE else []
     return [public[name] for name in modes] if all(name in public for name in modes) else []
 
 
