@@ -186,6 +186,16 @@ def test_latex_for_a_paper_has_one_table_of_scores(key: Path, write_lines: Write
     ]
 
 
+def test_a_paper_table_of_one_mode_has_intervals_and_names_the_mode(key: Path, write_lines: WriteLines) -> None:
+    rows = [{"question_id": question, "output": "is a town in the", "mode": "hard"} for question in "abc"]
+    result = Session(key, ScoreOptions()).score(write_lines("good.jsonl", rows))
+    text = render([result], "latex")
+    metrics = [result.cells[0].metrics[name] for name in ("exact", "jaccard")]
+    cells = [f"{100 * m.value:.2f} & {100 * m.low:.2f} to {100 * m.high:.2f}" for m in metrics]
+    assert rf"good & {' & '.join(cells)} \\" in text.replace(r"\textbf{", "").replace("}", "")
+    assert "in percent, mode hard, view VI+TEI; n = " in text and r"95 \% intervals are over images." in text
+
+
 @pytest.fixture
 def many(key: Path, perfect: Path, write_lines: Any) -> list[RunResult]:
     """Twenty runs; the later one is right where the one before is, or nowhere."""

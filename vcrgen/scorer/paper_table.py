@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from vcrgen.data.views import View
 from vcrgen.report.escape import one_line
 from vcrgen.report.forms import PaperTable, as_paper_latex, latex_head
-from vcrgen.report.table import Percent, Table, TableCell, percent
+from vcrgen.report.table import Interval, Percent, Table, TableCell, percent
 from vcrgen.scorer.citation import size_of
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.records import UNSTATED
@@ -15,6 +15,7 @@ from vcrgen.scorer.results import RunResult, missing_sentences, require_one_sign
 from vcrgen.scorer.score_tables import cells_of, chance_level, comparison_table
 
 _HEADS = {"exact": "EM"}  # of metrics, where the label is long
+MOST_INTERVALS = 2  # scores of a row that have their intervals beside them; of more, the caption has the widest
 _NAMES = {"exact": "exact match (EM)", "jaccard": "Jaccard index"}  # in a caption, where that says more
 
 
@@ -43,10 +44,12 @@ def score_paper_table(results: Sequence[RunResult]) -> PaperTable:
         for metric in task.main_metrics
         if any(metric in cell.metrics for cell in cells if cell.variant == variant)
     ]
+    width = 2 if len(columns) <= MOST_INTERVALS else 1  # of a score with and without its interval
     groups: dict[str, int] = {}
-    for variant, _ in columns:
-        groups[variant] = groups.get(variant, 0) + 1
-    heads = ["Model", *(_HEADS.get(metric, task.metrics[metric].label) for _, metric in columns)]
+    heads = ["Model"]
+    for variant, metric in columns:
+        groups[variant] = groups.get(variant, 0) + width
+        heads += [_HEADS.get(metric, task.metrics[metric].label), "95 % interval"][:width]
     return PaperTable(
         caption=" ".join(_caption(results, [metric for _, metric in columns])),
         label=f"tab:{task.name}-scores",
@@ -56,8 +59,8 @@ def score_paper_table(results: Sequence[RunResult]) -> PaperTable:
                 title=view.label,
                 heads=heads,
                 labels=1,
-                rows=list(_rows(results, view, columns)),
-                best=range(1, len(heads)),
+                rows=list(_rows(results, view, columns, width)),
+                best=range(1, len(heads), width),
             )
             for view in View
             if any(cell.view is view for cell in cells)
@@ -65,12 +68,19 @@ def score_paper_table(results: Sequence[RunResult]) -> PaperTable:
     )
 
 
-def _rows(results: Sequence[RunResult], view: View, columns: Sequence[tuple[str, str]]) -> Iterator[list[TableCell]]:
+def _rows(
+    results: Sequence[RunResult], view: View, columns: Sequence[tuple[str, str]], width: int
+) -> Iterator[list[TableCell]]:
     for result in results:
         cells = {cell.variant: cell for cell in result.cells if cell.view is view}
-        estimates = [cells[variant].metrics.get(metric) if variant in cells else None for variant, metric in columns]
-        if cells:
-            yield [result.title, *(Percent(estimate.value if estimate else None) for estimate in estimates)]
+        if not cells:
+            continue
+        row: list[TableCell] = [result.title]
+        for variant, metric in columns:
+            estimate = cells[variant].metrics.get(metric) if variant in cells else None
+            interval = Interval(estimate.low, estimate.high) if estimate else None
+            row += [Percent(estimate.value if estimate else None), interval][:width]
+        yield row
 
 
 def _caption(results: Sequence[RunResult], metrics: Sequence[str]) -> Iterator[str]:
@@ -78,15 +88,18 @@ def _caption(results: Sequence[RunResult], metrics: Sequence[str]) -> Iterator[s
     signature, views = results[0].signature, dict.fromkeys(cell.view.label for _, cell in cells_of(results))
     names = [_NAMES.get(metric, task.metrics[metric].label) for metric in dict.fromkeys(metrics)]
     sizes = dict.fromkeys(size_of(task, cell) for cell in (cell, *others))
-    where = "" if cell.variant == UNSTATED else f" by {task.axis_label.lower()}"
+    variants = {cell.variant for _, cell in cells_of(results)}
+    if len(variants) > 1:
+        where = f" by {task.axis_label.lower()}"
+    else:
+        where = "" if variants <= {UNSTATED, results[0].lang} else f", {task.axis_label.lower()} {cell.variant}"
     view = f", view {cell.view.label}" if len(views) == 1 else ""
     text = f"{' and '.join(names)} in percent{where}{view}; n = {' or '.join(sizes)}, language {results[0].lang}."
     yield text[0].upper() + text[1:]
-    leading = metrics[0]
-    first = [part.metrics[leading] for part in (cell, *others) if leading in part.metrics]
-    widest = max(first, key=lambda estimate: estimate.high - estimate.low)
-    ends = f"{percent(widest.low)} to {percent(widest.high)}"
-    yield f"The widest 95 % interval of {task.metrics[leading].in_text} is {ends}."
+    if len(metrics) > MOST_INTERVALS:
+        yield _widest_interval(results, metrics[0])
+    else:
+        yield f"95 % intervals are over {task.clusters}."
     if chance := chance_level(results):
         yield f"Chance is {chance} %."
     if len(results) > 1:
@@ -96,6 +109,13 @@ def _caption(results: Sequence[RunResult], metrics: Sequence[str]) -> Iterator[s
         f"vcrgen {signature.facts.get('vcrgen', '')}, protocol {signature.facts.get('protocol', '')}, "
         f"signature {signature.short}."
     )
+
+
+def _widest_interval(results: Sequence[RunResult], metric: str) -> str:
+    estimates = [cell.metrics[metric] for _, cell in cells_of(results) if metric in cell.metrics]
+    widest = max(estimates, key=lambda estimate: estimate.high - estimate.low)
+    name = results[0].task.metrics[metric].in_text
+    return f"The widest 95 % interval of {name} is {percent(widest.low)} to {percent(widest.high)}."
 
 
 def _comparison_paper_table(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> PaperTable:

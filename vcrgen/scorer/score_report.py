@@ -65,7 +65,7 @@ CSV_COLUMNS = (
 )
 _BITS_LEGEND = (
     "A disc is a range of bits that the visible pixels of a span leave: exact match with its 95 % interval, images "
-    "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
+    "resampled 1,000 times."
 )
 _NO_TESTS: Row = (None,) * 5
 
@@ -171,7 +171,9 @@ def _bits_sections(results: Sequence[RunResult]) -> Iterator[Section]:
         drawn = [(x, e.value, e.low, e.high, name) for x, e, name in zip(places, exact, names, strict=True)]
         ticks = [(x, point.label) for x, point in zip(places, points, strict=True)]
         svg = _with_axis(scatter(drawn, ticks, other=other, text="; ".join(names)))
-        charts.append(Chart(title=f"{result.title}, {cell.variant}, {cell.view.label}", svg=svg))
+        title = f"{result.title}, {cell.variant}, {cell.view.label}: exact match in percent, by bits that pixels leave"
+        note = "Broken line: the template baseline on the same spans." if other else ""
+        charts.append(Chart(title=title, svg=svg, note=note))
     if charts:
         yield Section(title="Accuracy against pixel bits", legend=_BITS_LEGEND, panels=charts)
 
