@@ -69,8 +69,22 @@ def test_pictures_of_elsewhere_are_not_found(run: Run, small: Path, tmp_path: Pa
     (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     shares = found(run, small, "--against", folder)
     assert shares["pictures"][0] == shares["answers"][0] == 0
+    (folder / "0.png").unlink()
+    assert "1 picture of " in " ".join(run("hidden", "probe", small, "--against", folder)[1].split())
     result = probe(small, load_build_config(None, {"source": str(folder)}), ProgressListener())
-    assert result.pairs == 20 and result.found == 0
+    assert (result.pairs, result.unreadable, result.found) == (19, 1, 0)
+
+
+def test_pairs_whose_pictures_are_elsewhere_are_no_all_clear(run: Run, small: Path, public_pairs: Path) -> None:
+    lines = (json.loads(line) for line in (public_pairs / "metadata.jsonl").read_text("utf-8").splitlines())
+    text = "".join(json.dumps({"image": line["file_name"], "caption": line["caption"]}) + "\n" for line in lines)
+    Path("known.jsonl").write_text(text, "utf-8")
+    code, _, err = run("hidden", "probe", small, "--against", "known.jsonl")
+    assert code == 2 and "No picture of known.jsonl can be read, so nothing was compared" in err
+    shares = found(run, small, "--against", "known.jsonl", "--image-root", public_pairs)
+    assert shares["pictures"][0] == shares["pictures"][1] > 0
+    out = run("hidden", "probe", small, "--against", "known.jsonl", "--image-root", public_pairs)[1]
+    assert "known.jsonl#" in out and "bits apart" in out.lower()
 
 
 def test_without_its_key_a_set_has_pictures_only(run: Run, small: Path, public_pairs: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ REST = "..."
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "image_root", "font", "censor_list", "spacy_model"}
-PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs, in which something is searched
+KNOWN_PAIRS = ("image_root", "image_column", "caption_column", "id_column")  # in which something is searched
 # Fields that decide which split a pair is in, and nothing of the pair.
 SPLIT_FIELDS = ("splits", "split_seed", "near_copies")
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
-from vcrgen.builder.options import PAIR_COLUMNS, BuildConfig, load_build_config
+from vcrgen.builder.options import KNOWN_PAIRS, BuildConfig, load_build_config
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_format, write_report
@@ -247,7 +247,7 @@ def _attack_strips(part: Path, strips: int) -> bool:
         "vcrgen hidden probe hidden-2026 --against ORG/NAME --out probe.html",
     )
 )
-@options_of(BuildConfig, only=PAIR_COLUMNS)
+@options_of(BuildConfig, only=KNOWN_PAIRS)
 def probe(
     folder: Annotated[Path, typer.Argument(help="A hidden set, or the folder of its forms.")],
     against: Annotated[str, typer.Option(help="Known pairs, as for `vcrgen build`: all splits are read.")],
@@ -261,7 +261,7 @@ def probe(
     from vcrgen.hidden.verify import find_sets
 
     output_format = report_format(form, out)
-    config = load_build_config(None, {"source": against, **{name: options[name] for name in PAIR_COLUMNS}})
+    config = load_build_config(None, {"source": against, **{name: options[name] for name in KNOWN_PAIRS}})
     with console.progress(unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
     write_report(probe_document(results), output_format, out)

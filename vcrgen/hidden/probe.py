@@ -20,7 +20,7 @@ from PIL import Image
 from vcrgen.builder.images import difference_hash
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import check_columns, iter_items, open_every_split
-from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.errors import HiddenSetError, SourceError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import is_key, read_answers
@@ -34,7 +34,8 @@ from vcrgen.report.table import Interval, Percent, Table
 from vcrgen.stats.intervals import wilson_interval
 from vcrgen.text.normalise import normalise_caption
 
-HEADS = ("Set", "", "Found", "Of", "Share", "95 % interval")
+HEADS = ("Set", "", "Found", "Of", "Share, %", "95 % interval")
+FOUND_HEADS = ("Set", "Picture", "Known pair", "Bits apart")
 SHOWN, SHOWN_WIDTH = 40, 220  # pictures on the page, and their width
 
 
@@ -60,6 +61,7 @@ class ProbeResult:
 
     against: str
     pairs: int  # known pairs whose pictures could be read
+    unreadable: int  # known pairs without a picture that can be read
     pictures: Sequence[FoundPicture]  # every picture of the set
     answers: int  # of the key; 0 if there is none
     answers_found: int
@@ -76,7 +78,7 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
 
     Raises:
         HiddenSetError: There is no public part, or it is damaged.
-        SourceError: The pairs cannot be read.
+        SourceError: The pairs cannot be read, or no picture of them.
     """
     public = folder / "public"
     try:
@@ -85,7 +87,7 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
         raise HiddenSetError(f"{folder} holds no hidden set whose pictures can be read; name its folder.") from None
     hidden_hashes: Bits = np.stack(hashes)
     best = [FoundPicture(question_id, hidden_hashes.shape[1] * 8 + 1) for question_id in ids]
-    pairs = 0
+    pairs = unreadable = 0
     for split, source in open_every_split(config).items():
         listener.stage(f"reading {config.source} {split}".strip())
         check_columns(source, config)
@@ -93,6 +95,7 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
             for item in iter_items(source, config, number, 0, partition.rows):
                 pair_hash = None if item.image is None else Reference(config.max_pixels).hash(item.image)
                 if pair_hash is None:
+                    unreadable += 1
                     continue
                 pairs += 1
                 apart = distances(hidden_hashes, pair_hash)
@@ -102,11 +105,17 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
                         ids[place], int(apart[place]), item.caption or "", str(item.source_id), image
                     )
     listener.stage("")
+    if not pairs:
+        raise SourceError(
+            f"No picture of {config.source} can be read, so nothing was compared; if the file names pictures, "
+            "--image-root is the folder in which their paths begin."
+        )
     found_pictures = {picture.question_id: picture for picture in best if picture.is_found}
     answers = _answers(folder / "key")
     return ProbeResult(
         against=config.source,
         pairs=pairs,
+        unreadable=unreadable,
         pictures=best,
         answers=sum(map(len, answers.values())),
         public=public,
@@ -142,7 +151,7 @@ def _holds(caption: str, text: str) -> bool:
 
 def probe_document(results: Mapping[str, ProbeResult]) -> Document:
     """Return results by name of a set as a document, with the first pictures that were found beside their finds."""
-    rows, panels = [], []
+    rows, found_rows, panels = [], [], []
     for name, result in results.items():
         for what, count, total in (
             ("pictures", result.found, len(result.pictures)),
@@ -151,20 +160,34 @@ def probe_document(results: Mapping[str, ProbeResult]) -> Document:
             if total:
                 interval = wilson_interval(count / total, total)
                 rows.append((name, what, count, total, Percent(count / total), Interval(*interval)))
+        found_rows += [
+            (name, picture.question_id, picture.source_id, picture.distance)
+            for picture in result.pictures
+            if picture.is_found
+        ]
         panels += [_panel(result, picture) for picture in result.pictures if picture.is_found]
     first = next(iter(results.values()))
-    alarm = any(result.found for result in results.values())
+    warnings = []
+    if first.unreadable:
+        warnings.append(f"{pluralize(first.unreadable, 'picture')} of {first.against} could not be read or compared.")
+    if found_rows:
+        warnings.append("Whoever has these pairs has the captions of the found pictures.")
     return Document(
         title="Search of a hidden set's pictures",
         lead=f"Among {pluralize(first.pairs, 'picture')} of {first.against}, by a perceptual hash.",
         private=True,
-        warnings=["Whoever has these pairs has the captions of the found pictures."] if alarm else (),
+        warnings=warnings,
         sections=[
             Section(
                 tables=[Table(title="Found", heads=HEADS, labels=2, rows=rows)],
                 notes=[f"A picture is found if at most {MAX_DISTANCE} of the 256 bits of its hash differ."],
             ),
-            Section(title="Found pictures", text=("Left the set's, right the known one.",), panels=panels[:SHOWN])
+            Section(
+                title="Found pictures",
+                text=("On a page of HTML the set's picture is left, the known one right.",),
+                tables=[Table(title="Known pairs with the same picture", heads=FOUND_HEADS, labels=3, rows=found_rows)],
+                panels=panels[:SHOWN],
+            )
             if panels
             else Section(title="Found pictures", text=("None.",)),
         ],
