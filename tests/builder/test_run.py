@@ -307,12 +307,13 @@ def test_a_language_without_a_sample_is_named(tmp_path: Path, monkeypatch: pytes
         build("samples:2", out=tmp_path / "out")
 
 
-def test_nothing_usable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("splits", [None, "train=...,test=2"])
+def test_nothing_usable(tmp_path: Path, splits: str | None) -> None:
     pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
     with pytest.raises(
         SourceError, match=r"no usable pair \(rejected: short_caption 2; the first .* bad.parquet#0: fewer"
     ):
-        build(tmp_path / "bad.parquet", out=tmp_path / "out")
+        build(tmp_path / "bad.parquet", out=tmp_path / "out", splits=splits)
     assert not (tmp_path / "out").exists()
     with pytest.raises(SourceError, match=r"no usable pair \(rejected: none; no row matches caption=c and image=z\)"):
         build(tmp_path / "bad.parquet", out=tmp_path / "out", where=("caption=c", "image=z"))

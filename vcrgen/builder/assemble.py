@@ -35,7 +35,7 @@ from vcrgen.builder.shards import (
 )
 from vcrgen.builder.sources import RowCounts
 from vcrgen.builder.splits import KeyColumns, Keys, Rows, assign
-from vcrgen.core.errors import NoPairsError, OutputError
+from vcrgen.core.errors import ConfigError, NoPairsError, OutputError
 from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.records import Mode, Reject, RejectReason
 from vcrgen.core.storage import Folder
@@ -122,18 +122,20 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         rejected.update(result.rejected)
         cleaned.update(result.cleaned)
     starts = np.cumsum([0, *(result.rows for result in results)])
+    if not starts[-1]:
+        summary = _rejection_summary(rejected, results, work, config.where)
+        raise NoPairsError(f"The source has no usable pair ({summary}). {advice(rejected)}".rstrip())
     seed = config.seed if config.split_seed is None else config.split_seed
-    assignment = assign(
-        _read_keys(results, starts, work),
-        parse_splits(config.splits),
-        seed=seed,
-        near_copies=config.near_copies == "on",
-    )
-    if not any(len(rows) for rows in assignment.splits.values()):
-        raise NoPairsError(
-            f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)}). "
-            f"{advice(rejected)}".rstrip()
+    try:
+        assignment = assign(
+            _read_keys(results, starts, work),
+            parse_splits(config.splits),
+            seed=seed,
+            near_copies=config.near_copies == "on",
         )
+    except ConfigError as error:
+        mostly_rejected = rejected.total() > starts[-1]
+        raise ConfigError(f"{error} {advice(rejected)}" if mostly_rejected else str(error)) from None
     work.subfolder("selections").make()
     contents = {
         split: list(_plan_files(rows, starts, results, config.shard_size)) for split, rows in assignment.splits.items()
