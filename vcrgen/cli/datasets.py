@@ -231,7 +231,8 @@ def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, s
     result = export_dataset(source, to=to, out=folder, mode=mode, split=split)
     console.say(
         f"[bold]{escape(str(folder))}[/] {'was complete already' if result.was_complete else 'is complete'}: "
-        f"{pluralize(result.rows, 'row')} in {pluralize(result.files, 'file')}."
+        f"{pluralize(result.rows, 'row')} in {pluralize(result.files, 'file')}; how to use them: "
+        f"{escape(str(folder / 'README.md'))}"
     )
 
 

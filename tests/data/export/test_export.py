@@ -195,6 +195,11 @@ def test_one_mode_and_split(name: str, small: Path, tmp_path: Path) -> None:
     assert "hard" in names and "test" in names and "easy" not in names and "train" not in names
 
 
+def test_the_command_for_verl_validates_on_another_split(exports: dict[str, Path]) -> None:
+    text = (exports["verl"] / "README.md").read_text("utf-8")
+    assert "data.train_files=easy-train.parquet data.val_files=easy-test.parquet" in text
+
+
 def test_pandas_reads_the_tsv_as_vlmevalkit_does(exports: dict[str, Path]) -> None:
     pandas = pytest.importorskip("pandas")
     for file in exports["vlmevalkit"].glob("*.tsv"):

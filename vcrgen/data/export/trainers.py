@@ -142,7 +142,10 @@ def _write_parquet(
 ) -> str:
     for part in job.parts:
         kind.write(folder / f"{part}.parquet", rows(part))
-    return readme(job, template(text, file=f"{_example(job)}.parquet", lang=job.language.code))
+    example = _example(job)
+    held_out = (part for part in job.parts if part.split != example.split and part.mode == example.mode)
+    names = {"file": f"{example}.parquet", "validation": f"{next(held_out, example)}.parquet"}
+    return readme(job, template(text, **names, lang=job.language.code))
 
 
 def _write_lines(job: ExportJob, folder: Path, line: Callable[[ExportRow, str], Row]) -> None:
