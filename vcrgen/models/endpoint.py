@@ -344,7 +344,8 @@ class _Calls:
             detail += f" (it asks to wait {asked}, and --patience allows {allowed})"
         if self._in_vain >= REFUSALS:
             raise (OutOfPatience if error.busy or error.in_outage else EndpointError)(
-                f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {detail}. "
+                f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: "
+                f"{detail.rstrip('.')}. "
                 "Replies are kept; run the same command again to resume."
             )
         return RequestProblem(error.kind, detail, dict(retries), refused=error.refused)
