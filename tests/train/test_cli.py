@@ -20,6 +20,23 @@ def test_the_extra_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_an_interruption_is_told_to_keep_what_it_keeps(
+    run: Run, monkeypatch: pytest.MonkeyPatch, checkpoint: bool
+) -> None:
+    from vcrgen.train import run as run_module
+
+    def interrupted(*_: object, **__: object) -> None:
+        if checkpoint:
+            Path("lora", run_module.WORK).mkdir(parents=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "finetune", interrupted)
+    code, _, err = run("finetune", "samples", "--model", "nowhere", "--out", "lora")
+    said = "What was finished is kept" if checkpoint else "Nothing is half written; the command begins anew"
+    assert code == 130 and said in err
+
+
 def test_a_training_tells_what_came_of_it_and_how_it_is_used(run: Run, model: Path, one_thread: None) -> None:
     Path("small.yaml").write_text("sft: {gradient_accumulation_steps: 1}\nstream: {width: 200}\n")
     words = ("samples:6", "--model", model, "--recipe", "small.yaml", "--steps", 2, "--out", "lora")

@@ -44,8 +44,13 @@ def test_a_stream_goes_on_behind_the_rows_that_were_used() -> None:
 
 def test_a_level_is_a_mode_of_pairs() -> None:
     assert next(opened("samples:6", mode="ink-0.20")())["ink"] == 0.2
-    with pytest.raises(ConfigError, match=r"mode: 'ink=0.2' is not easy, hard, both, or the name of one level"):
-        opened("samples:6", mode="ink=0.2")
+    assert next(opened("samples:6", mode="ink=0.2")())["ink"] == 0.2
+    bits = opened("samples:6", {"cover": "bars"}, mode="bits=4")
+    assert isinstance(bits, StreamRows) and min(next(iter(bits.stream))["pixel_bits"]) >= 4
+    with pytest.raises(ConfigError, match=r"mode: 'bits=4,8' is not easy, hard, both, or one level"):
+        opened("samples:6", mode="bits=4,8")
+    with pytest.raises(ConfigError, match=r"bits-4 need covers .* a --recipe with the line `stream: {cover: bars}`"):
+        opened("samples:6", mode="bits-4")
 
 
 @pytest.mark.parametrize("mode", ["easy", "hard", "both"])

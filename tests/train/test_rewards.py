@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -211,8 +212,22 @@ def test_verl_calls_a_function() -> None:
 def test_answers_that_are_no_list_of_texts_are_refused(answers: object) -> None:
     with pytest.raises(ScoreError, match="the list of its image's masked texts"):
         reward(["in spring"], [answers])
-    with pytest.raises(ScoreError, match="are no pairs"):
+    with pytest.raises(ScoreError, match="1 completion and 0 lists of answers are no pairs"):
         reward(["in spring"], [])
+
+
+@pytest.mark.parametrize(
+    ("completions", "problem"),
+    [
+        ("x", "one text and 1 list of answers are no pairs"),
+        ([None], "not None"),
+        ([[]], "not "),
+        ([[{"role": "assistant"}]], "not "),
+    ],
+)
+def test_completions_that_are_no_texts_are_refused(completions: list[Any], problem: str) -> None:
+    with pytest.raises(ScoreError, match=problem):
+        reward(completions, [["in spring"]])
 
 
 def test_an_image_has_one_budget_for_all_its_spans() -> None:

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.root import app
+from vcrgen.cli.root import app, end_interrupted
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.core.plurals import pluralize
 from vcrgen.train.options import TrainOptions
@@ -38,11 +38,15 @@ def finetune(
     Needs the extra `train`. The defaults of sft are the VCR paper's. Run the same command again to resume from the last
     checkpoint.
     """
+    from vcrgen.train.run import WORK
     from vcrgen.train.run import finetune as train
 
     settings = validate_options(TrainOptions, drop_none(options))
     with console.progress(doing="training", unit="steps") as listener:
-        result = train(source, model=model, out=out, options=settings, listener=listener)
+        try:
+            result = train(source, model=model, out=out, options=settings, listener=listener)
+        except KeyboardInterrupt:
+            end_interrupted(keeps=(out / WORK).exists())
     done = "was complete already" if result.was_complete else "is complete"
     name = "loss" if settings.method == "sft" else "reward"
     first, last = (entry.get(name, float("nan")) for entry in (result.log[0], result.log[-1]))

@@ -135,7 +135,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             row = COMMANDS.get(ctx.invoked_subcommand)
-            _end_interrupted(keeps=row is not None and row.resumes)
+            end_interrupted(keeps=row is not None and row.resumes)
 
     def main(self, args: Any = None, *, standalone_mode: bool = True, **options: Any) -> Any:  # type: ignore[override]
         """Run the command line; a mistake of the user is one sentence and exit code 2.
@@ -175,10 +175,11 @@ def interruption(*, keeps: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _end_interrupted(keeps=keeps)
+        end_interrupted(keeps=keeps)
 
 
-def _end_interrupted(*, keeps: bool) -> NoReturn:
+def end_interrupted(*, keeps: bool) -> NoReturn:
+    """State whether a job that was interrupted can be resumed, and end with exit code 130."""
     goes_on = "What was finished is kept; run the same command again to go on."
     nothing = "Nothing is half written; the command begins anew next time."
     console.err.print(f"Interrupted. {goes_on if keeps else nothing}", soft_wrap=True)

@@ -14,6 +14,7 @@ from vcrgen.core.errors import ConfigError, OptionError
 # Headings under which the help of a command shows its options.
 PANEL_SOURCE, PANEL_TEXT, PANEL_IMAGES, PANEL_RUN = "Source", "Text and masks", "Images", "Run"
 PANEL_SERVER, PANEL_LOCAL_MODEL = "Server", "Model in this process"
+SHORT_LIST = 6  # names that a message lists whole
 PANEL_PICTURES = "Generated pictures"
 MAX_CONFIG_BYTES = 1 << 20
 COLUMN = "--column "  # and the name of what the column holds
@@ -176,7 +177,10 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(field, model.model_fields, n=1, cutoff=0.0)
+        known = tuple(model.model_fields)
+        if len(known) <= SHORT_LIST:
+            return ConfigError(f"Unknown key {field!r}; known: {', '.join(known)}.")
+        near = difflib.get_close_matches(field, known, n=1, cutoff=0.0)
         return ConfigError(f"Unknown key {field!r}; the nearest known key is {near[0]!r}.")
     message = problem["msg"].removeprefix("Value error, ")
     if not field:

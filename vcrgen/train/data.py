@@ -112,6 +112,11 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     if dataset is None:
         level = None if options.mode == "both" else Mode(options.mode).ink
         masking: dict[str, Any] = {"mode": options.mode} if level is None else {"ink": level}
+        if options.mode.startswith("bits-") and "cover" not in of_pairs:
+            raise ConfigError(
+                f"Pairs under mode {options.mode} need covers that hide whole letters: a --recipe with the line "
+                "`stream: {cover: bars}`."
+            )
         own = {"lang": options.lang, "seed": options.seed, **of_pairs}
         try:
             stream = VCRStream(source, **masking, views=(view,), rank=0, world_size=1, **own)

@@ -1,12 +1,13 @@
 """Options of ``vcrgen finetune``."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from vcrgen.core.options import Options, option, read_yaml, validate_options
-from vcrgen.core.records import is_mode
+from vcrgen.core.records import is_mode, read_modes
 from vcrgen.core.resources import resource_dir
 
 
@@ -23,7 +24,7 @@ class TrainOptions(Options):
     )
     mode: str = option(
         "hard",
-        "How much the covers hide: easy, hard, both (of a dataset all of its modes), or a level, as ink-0.20.",
+        "How much the covers hide: easy, hard, both (of a dataset all modes), or one level, as ink=0.2 or bits=4.",
         short="-m",
     )
     view: Literal["stacked", "tei", "strip"] = option("stacked", "What the model sees: stacked (VI+TEI), tei or strip.")
@@ -37,9 +38,13 @@ class TrainOptions(Options):
     @field_validator("mode")
     @classmethod
     def _one_mode(cls, value: str) -> str:
-        if value != "both" and not is_mode(value):
-            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or the name of one level, as ink-0.20")
-        return value
+        """The name of a mode, which may be typed as for a build."""
+        if value == "both" or is_mode(value):
+            return value
+        with suppress(ValueError):
+            if len(modes := read_modes(value)) == 1:
+                return str(modes[0])
+        raise ValueError(f"{value[:80]!r} is not easy, hard, both, or one level, as ink=0.2 or bits=4")
 
 
 class Recipe(Options):

@@ -65,8 +65,12 @@ class Restoration:
             answers: The texts of the masked spans of each, in reading order, as a list or as JSON of one.
             log_metric: Called with names and means of `LOGGED`, as TRL has it.
         """
-        if len(completions) != len(answers):
-            raise ScoreError(f"{pluralize(len(completions), 'completion')} and {len(answers)} answers are no pairs.")
+        if isinstance(completions, str) or len(completions) != len(answers):
+            texts = "one text" if isinstance(completions, str) else pluralize(len(completions), "completion")
+            raise ScoreError(
+                f"{texts} and {pluralize(len(answers), 'list')} of answers are no pairs; give a list of completions, "
+                "and for each of them the list of its image's masked texts."
+            )
         pairs = [(_spans(spans), _text(completion)) for completion, spans in zip(completions, answers, strict=True)]
         if log_metric is not None and pairs:
             measured = [self.metrics(*pair) for pair in pairs]
@@ -146,7 +150,10 @@ def _spans(answers: Any) -> list[str]:
 
 def _text(completion: Any) -> str:
     """The text of a completion: of a conversation the last message, without pictures."""
-    content = completion if isinstance(completion, str) else completion[-1]["content"]
+    try:
+        content = completion if isinstance(completion, str) else completion[-1]["content"]
+    except (TypeError, LookupError):
+        raise ScoreError(f"A completion is a text or a list of messages, not {completion!r:.80}.") from None
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content or () if isinstance(part, Mapping))

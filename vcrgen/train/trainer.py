@@ -198,6 +198,9 @@ class _Watch(TrainerCallback):
                 f"The loss is {loss} at step {state.global_step}, and the last checkpoint is kept; take a smaller "
                 "learning_rate."
             )
+        for name in ("loss", "reward"):  # the second, of grpo, says more
+            if (figure := (logs or {}).get(name)) is not None:
+                self._listener.note(f"{name} {float(figure):.3f}")
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         rows = math.ceil(state.global_step * self._used)
