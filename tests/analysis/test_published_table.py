@@ -67,7 +67,22 @@ def test_a_model_with_two_rows() -> None:
     assert table.models == ("x", "y", "y (2)") and table.scores[:, 0].tolist() == [1, 3, 4]
     assert table.notes == (
         "Rows that repeat another with the same model and scores, left out: 2.",
-        "Models with two rows and other scores, numbered: y (2).",
+        "Models with two rows and other scores, numbered: y (2). Are the rows of one model in several settings, "
+        "such as languages, then write one row with a column for each setting.",
+    )
+
+
+def test_models_of_one_name_have_their_size_in_it() -> None:
+    table = read("Model,Size,A,B\nx,3B,1,2\nx,7B,3,4\nx,-,5,6\ny,3B,7,8\n")
+    assert table.models == ("x 3B", "x 7B", "x", "y")
+    assert table.notes[-1] == "Models with the same name have their size in it."
+
+
+def test_errors_differences_and_a_note_on_one_model_are_no_tasks() -> None:
+    table = read("Model,A,A_sd,B,B_delta,note\nx,1,.1,2,-1,\ny,3,.2,TBD,1,slow\nz,4,.2,5,n.a.,\n")
+    assert table.tasks == ("A", "B") and np.isnan(table.scores[1, 1])
+    assert table.notes == (
+        "Columns left out as no tasks (error: A_sd; difference: B_delta; text: note); --keep COLUMN takes one in.",
     )
 
 

@@ -44,7 +44,10 @@ def saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[RecordedSc
 
     for file in files:
         if file.suffix.lower() != ".json":
-            raise AnalysisError(f"{file}: several files have to be saved scores (preds.scores.json); give one table.")
+            raise AnalysisError(
+                f"{file}: several files have to be saved scores (preds.scores.json); "
+                "join tables to one that has all columns."
+            )
         saved = load_means(file)
         if saved.hidden and not private:
             raise AnalysisError(

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
-from vcrgen.analysis.families import families_section
+from vcrgen.analysis.families import effective_models, families_section
+from vcrgen.analysis.measured import FEWEST_TO_PRUNE
 from vcrgen.analysis.redundancy import Components, CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.signs import lower_is_better_options, reversed_tasks
@@ -90,6 +91,8 @@ def _summary(result: MapResult) -> list[str]:
         options=lower_is_better_options(turned),
         tasks=len(tasks),
         limit=REDUNDANT,
+        judged=_is_judged(result),
+        fewest=FEWEST_TO_PRUNE,
         redundant=None if predicted is None else [tasks[task] for task in np.flatnonzero(predicted >= REDUNDANT)],
         unique=[] if predicted is None else [tasks[task] for task in np.flatnonzero(predicted <= 0)],
         groups=len(members),
@@ -98,6 +101,14 @@ def _summary(result: MapResult) -> list[str]:
         unsettled=int((~(adjusted < 0.05)).sum()) if np.isfinite(adjusted).any() else None,
         pairs=len(adjusted),
     )
+
+
+def _is_judged(result: MapResult) -> bool:
+    """Tell whether pruning gives a verdict on as many independent models."""
+    if isinstance(result.table, CorrelationTable) or result.complete < FEWEST_TO_PRUNE:
+        return False
+    complete = result.table.complete_cases()
+    return effective_models(complete.scores, complete.groups) >= FEWEST_TO_PRUNE
 
 
 def _reversed(result: MapResult) -> list[str]:

@@ -21,7 +21,24 @@ from vcrgen.stats.arrays import Floats
 Cells = list[Any]
 
 MAX_TEXT = 1000  # characters of a cell
-MISSING = {"", "-", "--", "?", "/", "\N{EN DASH}", "\N{EM DASH}", "nan", "null", "none", "n/a", "na", "<na>", "#n/a"}
+MISSING = {
+    "",
+    "-",
+    "--",
+    "?",
+    "/",
+    "\N{EN DASH}",
+    "\N{EM DASH}",
+    "nan",
+    "null",
+    "none",
+    "n/a",
+    "n.a.",
+    "na",
+    "<na>",
+    "#n/a",
+}
+MISSING |= {"tbd", "tba"}  # a score that its authors will add
 NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 WITH_ERROR = re.compile(r"(?P<score>[^±]+?)\s*(?:±|\+/-|\\pm)\s*(?P<error>[^±]+)")
 MODEL_HEADS = ("model", "models", "model name", "method", "methods", "name", "llm", "mllm", "vlm")
@@ -53,10 +70,11 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+SIZE = "size"
 KINDS = (
     ColumnKind("rank", _pattern(r"#|no\.?|id|(.* )?rank(ing)?|place|position|排名")),
     ColumnKind(
-        "size",
+        SIZE,
         _pattern(r"#? ?((model|llm|total|active|activated) )?(#?params?\.?|parameters?|size)( count)?|参数量"),
         _pattern(r"[<>~]?[0-9.,]+\s*[MBKT]"),
     ),
@@ -80,6 +98,8 @@ KINDS = (
             r"((global|overall|macro|domain|weighted) )?(avg|average|mean|overall|total)\.?( (score|accuracy|acc))?"
         ),
     ),
+    ColumnKind("error", _pattern(r".+ (sd|se|std|std ?dev|std ?err(or)?|standard (deviation|error))|±.*")),
+    ColumnKind("difference", _pattern(r"(.+ )?(delta|diff|difference)|Δ.*")),
     ColumnKind("count", _pattern(r"(hub )?(likes|❤|downloads|stars|votes)|(#|n|number of) ?(votes|battles|samples)")),
 )
 MEAN, TEXT, EMPTY = "mean or sum of others", "text", "no score"
@@ -210,9 +230,10 @@ def model_column(heads: Sequence[str], rows: Sequence[Mapping[str, Any]], named:
 
 
 def is_text(cells: Iterable[Any]) -> bool:
-    """Tell whether a column has no number at all, and some text; a single text among numbers is a slip of its own."""
-    present = [cell for cell in cells if not is_missing(cell)]
-    return len(present) > 1 and not any(map(is_number, present))
+    """Tell whether a column of several models has no number at all, and some text, be it a note on one of them."""
+    column = list(cells)
+    present = [cell for cell in column if not is_missing(cell)]
+    return bool(present) and len(column) > 1 and not any(map(is_number, present))
 
 
 def kind_of(head: str, cells: Sequence[Any]) -> str | None:

@@ -33,6 +33,7 @@ from vcrgen.analysis.leaderboard_files import is_openvlm, open_llm_columns, open
 from vcrgen.analysis.published_table import (
     MAX_TEXT,
     MEAN,
+    SIZE,
     WITH_ERROR,
     Cells,
     PublishedGrid,
@@ -506,7 +507,23 @@ def _from_wide(
         )
     )
     table = table.select_tasks([task for task in tasks if task not in left_out])
-    return _tell_apart(table) if len(set(models)) < len(models) else table
+    if len(set(models)) == len(models):
+        return table
+    size = next((head for head, kind in left_out.items() if kind == SIZE), None)
+    return _tell_apart(table if size is None else _with_sizes(table, [row[size] for _, row in lines_of_models]))
+
+
+def _with_sizes(table: ScoreTable, sizes: Sequence[Any]) -> ScoreTable:
+    """The table in which models that share a name have their size in it, where the table says one."""
+    counts = Counter(table.models)
+    names = [
+        name if counts[name] == 1 or is_missing(size) else f"{name[: MAX_NAME - 12]} {str(size).strip()[:11]}"
+        for name, size in zip(table.models, sizes, strict=True)
+    ]
+    if names == list(table.models):
+        return table
+    note = "Models with the same name have their size in it."
+    return replace(table, models=tuple(names), notes=(*table.notes, note))
 
 
 def _tell_apart(table: ScoreTable) -> ScoreTable:
@@ -525,7 +542,10 @@ def _tell_apart(table: ScoreTable) -> ScoreTable:
     if copies := len(table.models) - len(names):
         notes.append(f"Rows that repeat another with the same model and scores, left out: {copies}.")
     if numbered := [name for row, name in names.items() if name != table.models[row]]:
-        notes.append(f"Models with two rows and other scores, numbered: {_first_ten(numbered)}.")
+        notes.append(
+            f"Models with two rows and other scores, numbered: {_first_ten(numbered)}. Are the rows of one model in "
+            "several settings, such as languages, then write one row with a column for each setting."
+        )
     mask = np.array([row in names for row in range(len(table.models))])
     one_each = table.select_models(mask)
     return replace(one_each, models=tuple(names[row] for row in sorted(names)), notes=tuple(notes))

@@ -188,7 +188,7 @@ class RowReader:
     ) -> None:
         if options.images is not None and not options.images.is_dir():
             raise ConfigError(f"--images {options.images} is no folder.")
-        self._options, self._folders = options, ImageFolders.of(options.images or beside)
+        self._options, self._folders = options, ImageFolders.of(options.images or beside, option="--images")
         self._taxonomy, self._languages, self._rejects = taxonomy, languages, rejects
         self._folder, self._fetched, self._columns = folder, PictureCache(folder), columns
         self._ids: set[str] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -387,8 +388,11 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
             more=published_sections(example, command),
         )
     if spec is None:
-        _read_table(files, settings)  # what is wrong with it is said first
-        raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
+        table = _read_table(files, settings)  # what is wrong with it is said first
+        raise AnalysisError(
+            "Name the abilities and their tasks in a YAML file: --spec abilities.yaml. Below `abilities:` it has a "
+            f"line for each ability, such as `  Reasoning: {json.dumps(table.tasks[:2], ensure_ascii=False)}`."
+        )
     model = apply_options(read_spec(spec, anchor=settings.anchor), settings)
     return _Inputs(scores=with_votes(_read_table(files, settings, model.task_names), model.anchor), spec=model)
 

@@ -80,8 +80,15 @@ def write_report(
         _print_document(document, form, next_command)
     else:
         write_report_text(_as_text(document, form), out)
+        _say_summary(document)
     if figure is not None:
         write_charts(document, figure)
+
+
+def _say_summary(document: Document) -> None:
+    """Print what to do by a report that is written to a file."""
+    for sentence in document.summary:
+        console.say_plain(f"- {sentence}")
 
 
 def _print_document(document: Document, form: str, next_command: Sequence[str]) -> None:
@@ -118,15 +125,19 @@ def report_folder(
     if out is None:
         yield lambda document, files, next_command: _print_document(document, form, next_command)
         return
+    reported: list[Document] = []
     with new_folder(out, mark=MARK) as folder:  # what cannot be written is rejected before anything is computed
         suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), ".txt")
 
         def write(document: Document, files: Mapping[str, str], next_command: Sequence[str]) -> None:
             for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
                 write_text(folder / name, text)
+            reported.append(document)
 
         yield write
     console.say_plain(f"Written: {out}")
+    for document in reported:
+        _say_summary(document)
 
 
 def _as_text(document: Document, form: str) -> str:

@@ -42,7 +42,8 @@ def test_every_form_is_printed(tables: Run, form: str) -> None:
 
 
 def test_a_page_has_a_name_if_nobody_says_one(tables: Run) -> None:
-    assert tables("profile", "scores_rae.csv", "--format", "html")[1].strip() == "Written: profile.html"
+    written, *findings = tables("profile", "scores_rae.csv", "--format", "html")[1].splitlines()
+    assert written == "Written: profile.html" and findings and all(line.startswith("- ") for line in findings)
     page = Path("profile.html").read_text("utf-8")
     assert "أعلام" in page and "<svg" in page
     assert tables("profile", "scores_rae.csv", "--out", "other.html")[0] == 0

@@ -28,21 +28,25 @@ class ImageFolders:
 
     bases: tuple[Path, ...]  # where relative paths begin: the first that has the file counts
     vouched: tuple[Path, ...]  # without links
+    option: str = "--image-root"  # which names another one
 
     @classmethod
-    def of(cls, source: Path | None, *, inside: str = "", image_root: Path | None = None) -> Self:
+    def of(
+        cls, source: Path | None, *, inside: str = "", image_root: Path | None = None, option: str = "--image-root"
+    ) -> Self:
         """Make the folders of a source.
 
         Args:
             source: Its folder; None for a source without one.
             inside: The folder in it of the file that names the images.
             image_root: Another folder, in which relative paths begin first.
+            option: The option that names such a folder, for errors.
         """
         named = [folder for folder in (image_root, source) if folder]
         bases = [image_root] if image_root else []
         vouched = [folder.resolve() for folder in named]
         stored = [blobs for folder in vouched if (blobs := _blobs_of(folder))]
-        return cls((*bases, *([source / inside] if source else ())), (*vouched, *stored))
+        return cls((*bases, *([source / inside] if source else ())), (*vouched, *stored), option)
 
     def find(self, text: str, what: str = "image") -> Path:
         """The file of a path, without links; ``what`` it holds is for errors.
@@ -52,7 +56,7 @@ class ImageFolders:
             OSError, RuntimeError, ValueError: It cannot be followed.
         """
         if not self.bases:
-            raise _problem(f"{what} is a path, but the source has no folder to look in; name one by --image-root")
+            raise _problem(f"{what} is a path, but the source has no folder to look in; name one by {self.option}")
         windows = PureWindowsPath(text)
         is_windows_path = os.name != "nt" and (
             windows.drive or ("\\" in text and (windows.root or ".." in windows.parts))
@@ -67,10 +71,10 @@ class ImageFolders:
         if inside:
             raise _problem(
                 f"the {what} file is missing; its path has to begin at the folder of the file that names it, or "
-                "at --image-root"
+                f"at {self.option}"
             )
         raise _problem(
-            f"the {what}'s path leads outside of the source's folder; name the folder that it is in by --image-root"
+            f"the {what}'s path leads outside of the source's folder; name the folder that it is in by {self.option}"
         )
 
 
