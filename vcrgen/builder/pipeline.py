@@ -192,11 +192,11 @@ class Pipeline:
         caption = as_typed(drawn)
         if not caption:
             return item.reject(RejectReason.NO_CAPTION, item.problem or "no text in the row")
+        if item.answers is None and not self.language.accepts_script_of(caption):
+            return item.reject(RejectReason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         min_units = config.ngram_size if config.mask == "ngram" and item.answers is None else 1
         if self.language.count_units(caption) < min_units:
             return item.reject(RejectReason.SHORT_CAPTION, f"fewer than {min_units} {self.language.length_unit}")
-        if item.answers is None and not self.language.accepts_script_of(caption):
-            return item.reject(RejectReason.OTHER_SCRIPT, f"no letter of the caption is one of {self.language.name}")
         if self.censor.matches(caption):
             return item.reject(RejectReason.SENSITIVE, "the caption has a word of the censor list")
         if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):

@@ -262,10 +262,11 @@ def _open_folder(folder: Path, *, split: str | None, max_rows: int | None, image
         description = f"images beside their captions in {pluralize(len(folders), 'folder')}"
         options: dict[str, Any] = {"description": description, "max_rows": max_rows, "image_root": image_root}
         return BesideSource(folders, folder=place, kind="", **options)
+    table = next((f", as {folder / name}" for name in place.entries() if suffix_of(name) in _TEXTS), "")
     raise SourceError(
         f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv (with file_name and caption), "
         "no Parquet files or tar shards in it or in its `data`, no images beside text files of the same names, nothing "
-        "saved by datasets.save_to_disk. A CSV or JSON lines file has to be named itself."
+        f"saved by datasets.save_to_disk. A CSV or JSON lines file has to be named itself{table}."
     )
 
 
@@ -298,7 +299,8 @@ def _format_of(files: list[str], folder: Folder) -> tuple[type[FileSource], str]
     if others:
         raise SourceError(f"The source mixes formats ({', '.join([suffix, *others])}); give files of one format.")
     if suffix not in _FORMATS:
-        raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
+        excel = "; save a table of Excel as CSV UTF-8" if suffix in (".xlsx", ".xls", ".ods") else ""
+        raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}{excel}.")
     if suffix in (".json", ".json.gz") and is_caption_document(folder, files[0]):
         return DocumentSource, "caption file"
     return _FORMATS[suffix]

@@ -402,7 +402,8 @@ def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: s
     hint = f"; the nearest name is {near[0]!r}" if near else ""
     ellipsis = ", ..." if len(columns) > _MAX_SHOWN else ""
     listed = ", ".join(columns[:_MAX_SHOWN]) + ellipsis if columns else "nothing readable"
-    raise SourceError(f"The {use} column {name!r} is not in {description}{hint}. Known: {listed}.")
+    option = "--where NAME=VALUE" if use == "condition" else f"--column {use}=NAME"
+    raise SourceError(f"The {use} column {name!r} is not in {description}{hint}. Known: {listed}; {option} names one.")
 
 
 def _leaves(value: Any, path: ColumnPath, place: _Place = (), depths: tuple[int, ...] = ()) -> Iterator[_Leaf]:

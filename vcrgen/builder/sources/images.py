@@ -20,6 +20,7 @@ _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
 _BASE64_MAGIC = ("/9j/", "iVBORw0K", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAA")
 _MIN_BASE64 = 64
 _MAX_PATH = 4096
+_MAX_SHOWN = 120  # characters of a path in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,10 @@ class ImageFolders:
                 if file.exists():
                     return file
         if inside:
+            slashes = "; its folders have to be separated by / instead" if "\\" in text else ""
             raise _problem(
-                f"the {what} file is missing; its path has to begin at the folder of the file that names it, or "
-                f"at {self.option}"
+                f"the {what} file {text[:_MAX_SHOWN]!r} is missing; its path has to begin at the folder of the file "
+                f"that names it, or at {self.option}{slashes}"
             )
         raise _problem(
             f"the {what}'s path leads outside of the source's folder; name the folder that it is in by {self.option}"

@@ -17,6 +17,7 @@ from vcrgen.core.reading import SURROGATE
 
 _SKIP_BYTES = 1 << 20
 _MAX_COLUMNS = 1000
+_NOT_UTF8 = "not UTF-8 text; save the file as UTF-8"
 _WHITESPACE = b" \t\n\r\x0b\x0c"
 _URL = re.compile(r"\s*https?://", re.IGNORECASE)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
@@ -212,7 +213,7 @@ def parse_object(data: bytes) -> dict[str, Any] | str:
     try:
         loaded = json.loads(data.decode("utf-8"), object_pairs_hook=unique_keys)
     except UnicodeDecodeError:
-        return "not UTF-8 text"
+        return _NOT_UTF8
     except RecursionError:
         return "JSON nested too deeply"
     except _KeyTwice as error:
@@ -286,7 +287,7 @@ def _fields_problem(fields: list[str] | str) -> str:
     text = "".join(fields)
     if "\0" in text:
         return "a NUL byte"
-    return "not UTF-8 text" if SURROGATE.search(text) else ""
+    return _NOT_UTF8 if SURROGATE.search(text) else ""
 
 
 def _header_problem(header: list[str] | str) -> str:
