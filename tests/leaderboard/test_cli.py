@@ -101,8 +101,11 @@ def test_a_board_from_beginning_to_end(
     assert "1 submission waits to be scored again" in succeed(example("rescore"))
     assert "queued" in succeed(["list", "board"])
     assert "Keep it private" in succeed(example("backup"))
-    out = succeed(["restore", "board-2026-11-21.tar.gz", "moved"])
-    assert "moved is restored; sets: public, hidden-en" in out
+    Path("data").rename("away")
+    code, out, err = run("leaderboard", "restore", "board-2026-11-21.tar.gz", "moved")
+    assert code == 0 and "moved is restored; sets: public, hidden-en" in out and "serve moved" in out
+    assert "The set public is not at " in err and "--data public:PATH" in err and "--data hidden-en" not in err
+    Path("away").rename("data")
     assert example("restore") == ["restore", "board-2026-11-21.tar.gz", "board"]
     told = succeed(example("log"))
     assert "the chain is whole" in told and "accepted" in told and "tokens revoked Team A" in told

@@ -68,6 +68,11 @@ def say_plain(text: str) -> None:
     out.print(Text(escape_terminal(text)), soft_wrap=not out.is_terminal)
 
 
+def say_step(text: str) -> None:
+    """Say on the standard error what takes a while from here; nothing with ``-q``."""
+    (_SILENT if _quiet else err).print(escape(text), soft_wrap=True, highlight=False)
+
+
 def say_signature(signature: object) -> None:
     """Print a signature without colours: parts of it look like addresses and numbers."""
     say(f"Signature [dim]{escape(str(signature))}[/]", highlight=False)

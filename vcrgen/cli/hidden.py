@@ -203,6 +203,7 @@ def verify(
     secret = load_secret(secret_file, create=False)[0] if secret_file else None
     failed, weak = 0, False
     for part in find_sets(folder):
+        console.say_step(f"Checking {part}: its files, and what the pixels of each span leave ...")
         checks = verify_set(part, secret=secret)
         table = console.ruled_table(escape(str(part)), "", "")
         for check in checks:
@@ -227,6 +228,7 @@ def _attack_strips(part: Path, strips: int) -> bool:
     """Print the success of the template baseline on a public part; return True if it gives many answers."""
     from vcrgen.models.predict.strip_attack import attack_strips
 
+    console.say_step(f"The template baseline attacks {pluralize(strips, 'strip')} ...")
     try:
         attack = attack_strips(part, strips)
     except ConfigError as error:

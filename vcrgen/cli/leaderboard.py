@@ -567,3 +567,12 @@ def restore(
     restored = run(file, board, database=database, data=data or [])
     names = ", ".join(test_set.name for test_set in restored.sets)
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
+    for test_set in restored.sets:
+        if not Path(test_set.path).exists():
+            console.err.print(
+                f"The set {escape(test_set.name)} is not at {escape(test_set.path)}, so its files wait: write its "
+                f"place into {escape(str(board / 'board.yaml'))}, or restore with --data {escape(test_set.name)}:PATH.",
+                soft_wrap=True,
+                highlight=False,
+            )
+    console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)

@@ -41,13 +41,19 @@ def default_out(dataset: Path, what: str) -> Path:
 
 
 def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> str:
-    """Write out the command that scores a file of outputs: with the key of a hidden set where it lies beside it."""
+    """Write out the command that scores a file of outputs.
+
+    Of a hidden set that is with its key where the key lies beside it, else by its board.
+    """
     from vcrgen.data.key import is_key
 
     data, splits = str(pictures.dataset), pictures.dataset.splits
     if pictures.dataset.is_hidden:
         folder = pictures.dataset.folder.local_path
-        data = str(Path(data).parent / "key") if folder and is_key(folder.parent / "key") else "KEY"
+        has_key = folder is not None and is_key(folder.parent / "key")
+        if not has_key and not choice.limit:  # a board takes complete files only
+            return f"vcrgen leaderboard submit BOARD {shlex.quote(str(file))} --set SET --model MODEL"
+        data = str(Path(data).parent / "key") if has_key else "KEY"
     words = ["vcrgen", "score", str(file), "--data", data]
     if choice.split or len(splits) > 1:
         words += ["--split", choice.split or "all"]

@@ -26,6 +26,10 @@ HIDDEN_MODE = "mixed"  # of every question; the modes of its spans are in the ke
 HIDDEN_VIEWS = (View.STACKED, View.TEI)
 # The splits of a hidden set, in the field `part` of the key: scored during the open phase, or at the end.
 FEEDBACK, FINAL = HIDDEN_SPLITS = ("feedback", "final")
+# Of a public part, behind its name.
+NO_ANSWERS = (
+    "which has no answers: its maintainer scores with the key, and its board checks and scores what teams submit."
+)
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20

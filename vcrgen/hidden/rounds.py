@@ -190,5 +190,5 @@ class RoundSelector:
         options_text = f"--items {options.items} in each of --forms {options.forms}" if options.forms > 1 else "--items"
         return NoPairsError(
             f"The source {self._source.description} has {pluralize(usable, 'usable pair')}, and {required} are asked "
-            f"for with {options_text} (rejected: {reasons or 'none'})."
+            f"for with {options_text} (rejected: {reasons or 'none'}); lower it, or add pairs."
         )

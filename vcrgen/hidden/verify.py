@@ -78,7 +78,10 @@ def find_sets(folder: Path) -> list[Path]:
         return [folder]
     forms = [path for path in folder.glob("form-*") if (path / "public").is_dir()]
     if not forms:
-        raise HiddenSetError(f"{folder} holds no hidden set (no folder `public` in it, nor in form-1).")
+        raise HiddenSetError(
+            f"{folder} holds no hidden set (no folder `public` in it, nor in form-1); name the folder that "
+            "`vcrgen hidden` wrote, which has `public` and `key` in it."
+        )
     return sorted(forms, key=lambda path: (len(path.name), path))
 
 

@@ -16,7 +16,7 @@ from vcrgen.core.errors import AnswerError, ConfigError
 from vcrgen.core.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import remote_url
-from vcrgen.data.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, is_key, read_answers, read_key
+from vcrgen.data.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, NO_ANSWERS, is_key, read_answers, read_key
 from vcrgen.data.reader import Dataset, open_dataset
 from vcrgen.data.tasks.pixel_bits import PixelBits, read_pixel_bits
 from vcrgen.data.tasks.vcr import VCR, cover_modes, has_white_rows
@@ -140,7 +140,7 @@ def _dataset(
     name: str, data: Dataset, mode: str | None, split: str | None, subset: Subset, bits: PixelBits | None
 ) -> AnswerKey:
     if data.is_hidden:
-        raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
+        raise AnswerError(f"{data} is the public part of a hidden test set, {NO_ANSWERS}")
     modes = data.modes if mode is None or not data.modes else (mode,)
     if not set(modes) <= set(data.modes):
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")

@@ -256,6 +256,8 @@ class OutputMatcher:
             kind, place = next(iter(self._first.items()))
             asked = {"other_mode": f"--mode {self.mode}", "other_lang": f"--lang {self.mode}"}
             fits = (asked | {"other_view": f"--view {self.view}"}).get(kind, self.key.name)
+            doubt = " Is the file of another set or split?" if kind == "unknown" else ""
             raise PredictionError(
                 f"{file}: of {pluralize(outputs, 'output')} none fits {fits}: {problem_name(kind)}, first {place}."
+                f"{doubt}"
             )

@@ -56,7 +56,9 @@ def test_a_hidden_set(baseline: Run, hidden: Callable[..., Path]) -> None:
     assert code == 0 and target.is_file()
     aside, last = out.splitlines()
     assert aside.startswith("Rejected: no_image 1; the first: 0000")
-    assert last == f"{target}: 2 outputs of fake-1; next: vcrgen score {target} --data KEY"
+    assert (
+        last == f"{target}: 2 outputs of fake-1; next: vcrgen leaderboard submit BOARD {target} --set SET --model MODEL"
+    )
     key = public.with_name("key")
     key.mkdir()
     (key / "key.json").write_text("{}")

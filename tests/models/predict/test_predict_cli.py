@@ -97,7 +97,7 @@ def test_where_outputs_go_if_nobody_says(predict: Run, run: Run, hidden: Callabl
     code, out, err = run("predict", public, "--endpoint", server.url, "--model", "org/Model:7b")
     target = public.with_name("public-org-Model-7b.jsonl")
     assert code == 0 and target.is_file(), err
-    assert out.splitlines()[-1].endswith(f"next: vcrgen score {target} --data KEY")
+    assert out.splitlines()[-1].endswith(f"next: vcrgen leaderboard submit BOARD {target} --set SET --model MODEL")
 
 
 def test_the_key_is_sent_and_never_shown(

@@ -35,7 +35,7 @@ from vcrgen.web.guards import name_sender
 from vcrgen.web.rate import RateLimiter
 from vcrgen.web.responses import Refusal
 
-UNKNOWN = "The token is not one of this board, or was revoked; the maintainers give tokens."
+UNKNOWN = "The token is missing, or not one of this board, or was revoked; the maintainers give tokens."
 LIMIT_SECONDS = 3600  # a team's limits are of a day, and free again bit by bit
 CHECKS_PER_TEAM, CHECKS_SECONDS = 60, 3600  # that a team may ask for
 CONCURRENT_UPLOADS = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from vcrgen.core.errors import AnswerError
 from vcrgen.core.reading import parse_csv_cells
 from vcrgen.core.storage import StorageError
-from vcrgen.data.key import HIDDEN_SPLITS, KeyManifest, read_answers, read_key
+from vcrgen.data.key import HIDDEN_SPLITS, NO_ANSWERS, KeyManifest, read_answers, read_key
 from vcrgen.data.reader import Dataset
 from vcrgen.data.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, level_note, read_items
 from vcrgen.data.tasks.opening import open_task_dataset
@@ -45,7 +45,7 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
     else:
         dataset = open_task_dataset(data)
         if dataset.is_hidden:
-            raise AnswerError(f"{data} is the public part of a hidden set, which has no answers; score with its key.")
+            raise AnswerError(f"{data} is the public part of a hidden set, {NO_ANSWERS}")
         dataset = choose_split(dataset, split)
         items, languages = _collected(data, _items(dataset)), list(languages_of(dataset))
         built = dataset.built.signature
