@@ -172,13 +172,16 @@ def test_a_new_folder_that_fails_leaves_nothing(out: Path) -> None:
     assert list(out.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("mark", [None, "MARK"])
-def test_what_is_somebody_elses_is_not_replaced(out: Path, mark: str | None) -> None:
+@pytest.mark.parametrize(("mark", "content"), [(None, "files already"), ("MARK", "something else")])
+def test_what_is_somebody_elses_is_not_replaced(out: Path, mark: str | None, content: str) -> None:
     out.mkdir()
     (out / "thesis.txt").write_text("mine")
-    with pytest.raises(OutputError, match="holds something else"), new_folder(out, mark=mark):
+    with pytest.raises(OutputError, match=f"holds {content}"), new_folder(out, mark=mark):
         raise AssertionError("it is let in")
-    with pytest.raises(OutputError, match="holds something else"), new_folder(out / "thesis.txt", mark=mark):
+    with (
+        pytest.raises(OutputError, match=f"holds {content}"),
+        new_folder(out / "thesis.txt", mark=mark),
+    ):
         raise AssertionError("it is let in")
     assert [path.name for path in out.parent.rglob("*")] == ["out", "thesis.txt"]
 

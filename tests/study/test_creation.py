@@ -91,7 +91,7 @@ def test_what_cannot_be_a_study(make: Callable[..., StudyStore], options: dict[s
 def test_a_folder_that_holds_something_is_left_alone(make: Callable[..., StudyStore], tmp_path: Path) -> None:
     (tmp_path / "study").mkdir()
     (tmp_path / "study" / "mine.txt").touch()
-    with pytest.raises(OutputError, match="holds something else"):
+    with pytest.raises(OutputError, match="holds files already"):
         make()
     assert [file.name for file in (tmp_path / "study").iterdir()] == ["mine.txt"]
 

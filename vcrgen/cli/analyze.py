@@ -284,7 +284,10 @@ def benchmarks_side_by_side(
     )
     anchor = settings.anchor or next((of.anchor for _, of in benchmarks if of is not None), None)
     if anchor is None:
-        raise AnalysisError("Name the outside score of the models: --anchor TASK, or --anchor votes.csv.")
+        raise AnalysisError(
+            "Name the outside score of the models: --anchor TASK, or --anchor votes.csv. Whether benchmarks measure "
+            "the same needs none: join their tables, and see the HTMT of `vcrgen analyze factors`."
+        )
     votes = read_anchor(anchor, [task for benchmark in benchmarks for task in benchmark.table.tasks])
     with console.progress(doing="fitting", unit="benchmarks", kept="fitted") as listener:
         result = compare_benchmarks(

@@ -163,7 +163,8 @@ def check_free(out: Path, *, mark: str | None = None) -> None:
     """Raise an OutputError if `new_folder` could not write ``out``, before a long job begins."""
     with output_errors(out):
         if out.exists() and not _may_be_replaced(out, mark):
-            raise OutputError(f"{out} is there and holds something else; choose a new or an empty folder.")
+            content = "files already" if mark is None else "something else"
+            raise OutputError(f"{out} is there and holds {content}; choose a new or an empty folder.")
 
 
 def _may_be_replaced(out: Path, mark: str | None) -> bool:
