@@ -530,7 +530,8 @@ def log(
         for event in lines.read_log(connection):
             facts = " ".join(f"{name}={value}" for name, value in sorted(event.facts.items()))
             when = event.at.strftime("%Y-%m-%d %H:%M:%S")
-            typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
+            subject = f"model {event.subject}" if "model" in event.facts else event.subject
+            typer.echo(f"{event.number} {when} {event.actor}: {event.what} {subject} {facts}".rstrip())
         if head:
             lines.check_head(connection, head)
         count = lines.check_board(connection)

@@ -89,9 +89,11 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
 
 
 def long_files(board: Board, set_name: str) -> list[tuple[str, float]]:
-    """Models whose outputs may be lists of guesses, more than three times as long as the answers; with the ratio."""
+    """Models of an open ladder whose outputs may be lists of guesses, over three times as long as the answers."""
     with board.reading() as connection:
-        files = submissions.counted(connection, set_name)
+        lifecycle = get_set(connection, set_name).lifecycle
+        is_open = lifecycle.feedback is Feedback.LADDER and not lifecycle.closed
+        files = submissions.counted(connection, set_name) if is_open else []
         ratios = [(file.facts.model, results.length_ratio(connection, file.id)) for file in files]
     return [(model, ratio) for model, ratio in ratios if ratio is not None and ratio > LONG_RATIO]
 
