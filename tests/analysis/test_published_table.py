@@ -72,6 +72,14 @@ def test_a_model_with_two_rows() -> None:
     )
 
 
+def test_a_mean_that_is_taken_in_is_no_outside_score() -> None:
+    pairs = ((11, 85), (32, 33), (44, 96), (75, 20), (91, 92))
+    rows = "".join(f"m{a},{a}.00,{b}.00,{(a + b) / 2:.2f}\n" for a, b in pairs)
+    assert read("Model,A,B,C\n" + rows).tasks == ("A", "B")
+    table = read("Model,A,B,C\n" + rows, keep=("C",))
+    assert table.tasks == ("A", "B", "C") and "means or sums of other columns: C." in table.notes[0]
+
+
 def test_models_of_one_name_have_their_size_in_it() -> None:
     table = read("Model,Size,A,B\nx,3B,1,2\nx,7B,3,4\nx,-,5,6\ny,3B,7,8\n")
     assert table.models == ("x 3B", "x 7B", "x", "y")

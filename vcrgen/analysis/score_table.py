@@ -488,6 +488,7 @@ def _from_wide(
     ).reshape(len(lines), len(tasks), 2)
     means = mean_columns(cells[:, :, 0], [decimals_of(row[task] for _, row in lines) for task in tasks])
     left_out |= {tasks[column]: MEAN for column in means if not columns.has_task(tasks[column])}
+    taken_in = [tasks[column] for column in means if columns.has_task(tasks[column])]
     scored = np.isfinite(cells[:, :, 0]).any(axis=1)  # not so: a title between rows, a model that was never run
     lines_of_models = [line for line, has_score in zip(lines, scored, strict=True) if has_score]
     models = [_parse_table_name(row[label], "model", place) for place, row in lines_of_models]
@@ -502,7 +503,7 @@ def _from_wide(
             or None,
             scores=cells[scored, :, 0],
             errors=cells[scored, :, 1] if np.isfinite(cells[:, :, 1]).any() else None,
-            notes=_wide_notes(left_out, cells[:, :, 1], int((~scored).sum())),
+            notes=_wide_notes(left_out, taken_in, cells[:, :, 1], int((~scored).sum())),
             is_wide=True,
         )
     )
@@ -551,10 +552,17 @@ def _tell_apart(table: ScoreTable) -> ScoreTable:
     return replace(one_each, models=tuple(names[row] for row in sorted(names)), notes=tuple(notes))
 
 
-def _wide_notes(left_out: Mapping[str, str], errors: Floats, unscored: int) -> tuple[str, ...]:
+def _wide_notes(
+    left_out: Mapping[str, str], means_taken_in: Sequence[str], errors: Floats, unscored: int
+) -> tuple[str, ...]:
     notes = []
     if left_out:
         notes.append(left_out_note(left_out))
+    if means_taken_in:
+        notes.append(
+            f"Taken in as requested, though they are means or sums of other columns: {_first_ten(means_taken_in)}. "
+            "They correlate with their parts, and are no outside score of them."
+        )
     if np.isfinite(errors).any():
         notes.append("What stands after ± is taken for the standard error.")
     if unscored:
