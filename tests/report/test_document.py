@@ -72,6 +72,11 @@ def test_the_form_is_told_by_the_name() -> None:
     assert choose_format("json", ".html") == "json"
     with pytest.raises(ConfigError, match="Unknown format 'pdf'; known: text, md"):
         choose_format("pdf", "")
+    with pytest.raises(
+        ConfigError, match=r"No report is written as \.docx; end the name of --out in \.txt, \.md, .*--format"
+    ):
+        choose_format(None, ".docx")
+    assert choose_format("text", ".log") == "text"
 
 
 def test_a_page_with_a_summary_has_figures_first_and_folds_its_tables() -> None:

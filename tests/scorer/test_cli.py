@@ -137,7 +137,7 @@ def test_nothing_is_written_over_what_is_read(run: Run, dataset: Path, outputs: 
     assert evidence.read_bytes() == before and manifest.read_bytes() == held
     both = file.with_name("both.jsonl")
     with pytest.raises(VcrgenError, match="Two things would be written to"):
-        run("score", evidence, "--data", dataset, "--spans", both, "--out", both)
+        run("score", evidence, "--data", dataset, "--format", "md", "--spans", both, "--out", both)
     with pytest.raises(VcrgenError, match="Two things would be written to"):
         run("score", evidence, "--data", dataset, "--format", "json", "--out", file.with_name("in.scores.json"))
 

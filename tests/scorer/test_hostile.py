@@ -52,7 +52,10 @@ LINES = {
     "a table of something else": (["a,b", "1,2"], r"needs the columns question_id or index, and output or"),
     "a row too short": (["index,prediction", "1"], r"line 2: 1 cell under 2 column names"),
     "empty": ([], r"is empty"),
-    "nothing fits": (['{"question_id": "zz", "output": "x"}'], r"of 1 output none fits"),
+    "nothing fits": (
+        ['{"question_id": "zz", "output": "x"}'],
+        r"of 1 output none fits .*: 'zz'; it has ids such as 'a'\. Is the file of",
+    ),
 }
 
 

@@ -21,7 +21,7 @@ from vcrgen.report.table import Interval, Number, NumberInterval, Percent, PValu
 
 SCHEMA = "vcrgen-report-1"
 FORMATS = ("text", "md", "csv", "latex", "json", "html")
-SUFFIXES = {".md": "md", ".csv": "csv", ".tex": "latex", ".json": "json", ".html": "html"}
+SUFFIXES = {".txt": "text", "": "text", ".md": "md", ".csv": "csv", ".tex": "latex", ".json": "json", ".html": "html"}
 LIMITATIONS = "Limitations"
 PRIVATE = "Private: this is made of a hidden set. Do not publish it."
 LONG_TABLES_OMITTED = "Long tables are left out here; the formats html, md, csv and json have them."
@@ -90,9 +90,14 @@ def choose_format(name: str | None, suffix: str = "") -> str:
     """Choose the format of this name, or else that of the output's suffix; ``text`` without either.
 
     Raises:
-        ConfigError: The format is none of `FORMATS`.
+        ConfigError: The format is none of `FORMATS`, or the suffix is that of none.
     """
-    form = name or SUFFIXES.get(suffix.lower(), "text")
+    if not name and suffix.lower() not in SUFFIXES:
+        raise ConfigError(
+            f"No report is written as {suffix}; end the name of --out in {', '.join(filter(None, SUFFIXES))}, or "
+            "name the form by --format."
+        )
+    form = name or SUFFIXES[suffix.lower()]
     if form not in FORMATS:
         raise ConfigError(f"Unknown format {form!r}; known: {', '.join(FORMATS)}.")
     return form

@@ -256,8 +256,11 @@ class OutputMatcher:
             kind, place = next(iter(self._first.items()))
             asked = {"other_mode": f"--mode {self.mode}", "other_lang": f"--lang {self.mode}"}
             fits = (asked | {"other_view": f"--view {self.view}"}).get(kind, self.key.name)
-            doubt = " Is the file of another set or split?" if kind == "unknown" else ""
+            ids, doubt = "", ""
+            if kind == "unknown":
+                ids = f"; it has ids such as {self.key.question(0).question_id!r}"
+                doubt = " Is the file of another set or split?"
             raise PredictionError(
-                f"{file}: of {pluralize(outputs, 'output')} none fits {fits}: {problem_name(kind)}, first {place}."
+                f"{file}: of {pluralize(outputs, 'output')} none fits {fits}: {problem_name(kind)}, first {place}{ids}."
                 f"{doubt}"
             )
