@@ -109,7 +109,9 @@ def validate_options(model: type[Model], values: Mapping[str, Any], place: str =
     except ConfigError as error:
         if not place:
             raise
-        raise ConfigError(f"{place}{error}") from None
+        field, colon, message = str(error).partition(": ")
+        key = field.replace("-", "_") if isinstance(error, OptionError) else field  # as files spell it
+        raise ConfigError(f"{place}{key}{colon}{message}") from None
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
@@ -131,7 +133,9 @@ def read_yaml(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         at = f" at line {line + 1}" if line is not None else ""
-        raise ConfigError(f"The configuration file {file} is not valid YAML{at}.") from None
+        raise ConfigError(
+            f"The configuration file {file} is not valid YAML{at}; a text with a colon stands in quotes."
+        ) from None
     except ValueError as error:  # of a date such as 2026-13-01, for which YAML names no line
         raise ConfigError(f"The configuration file {file} has a value that is none: {error}.") from None
     if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
