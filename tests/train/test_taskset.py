@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.pages import Page
 from vcrgen.builder.stream import VCRStream, answer_text
 
 pytest.importorskip(
@@ -64,11 +66,16 @@ def address() -> Iterator[str]:
 
 def evaluate(folder: Path, address: str, *words: str) -> list[tuple[str, float]]:
     """The key and the reward of every rollout, in the order of the tasks."""
-    command = [Path(sys.executable).with_name("vf-eval"), "vcrgen-env", "-n", str(TASKS), "-m", "half", *words]
-    server = ["--client.base-url", address, "--client.api-key-var", "NO_KEY"]
-    options = ["--env.taskset.mode", "easy", "--no-push", "--no-rich", "-o", folder]
+    shown = next(text for kind, text in Page("docs/training.md").blocks if kind == "sh" and "vf-eval" in text)
+    here = {"MODEL": "half", "100": str(TASKS), "http://127.0.0.1:8000/v1": address, "pairs.parquet": "samples"}
+    here |= {"bits-4": "easy", "bars": "rows"}  # quick to draw
+    program, *command = (here.get(word, word) for word in shlex.split(shown.replace("\\\n", " ")))
+    options = ["--client.api-key-var", "NO_KEY", "--no-rich", "-o", folder, *words]
     ended = subprocess.run(
-        [*command, *server, *options], env=os.environ | {"NO_KEY": "x"}, capture_output=True, text=True
+        [Path(sys.executable).with_name(program), *command, *options],
+        env=os.environ | {"NO_KEY": "x"},
+        capture_output=True,
+        text=True,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     (file,) = folder.rglob("traces.jsonl")
