@@ -49,6 +49,7 @@ def test_every_outcome_has_its_letter(dataset: Path, outputs: list[Path]) -> Non
     }
     totals = {pair: data.page(Query(right=pair[0], wrong=pair[1]))["total"] for pair in ((0, 1), (1, 0), (0, 0))}
     assert totals == {(0, 1): 5, (1, 0): 1, (0, 0): 0}
+    assert [data.page(Query.parse(text))["total"] for text in ("wrong=0", "wrong=1", "right=1")] == [1, 5, 1]
     first = data.page(Query(outcome="missing", mode="easy"))["items"]
     words = [[span["outcome"] for span in result["spans"][:1]] for item in first for result in item["results"]]
     assert ["missing"] in words and ["empty"] in words
