@@ -279,7 +279,7 @@ WRONG: list[tuple[list[Any], str]] = [
     (["--image-model", "I", "--model", "M", "--offline", "--column", "license=l"], "--column license is for pairs"),
     (["--image-model", "I", "--model", "M", "--offline", {"price": "1,1"}], "or neither"),
     (["--image-model", "I", "--model", "M", "--offline", {"image_price": 1}], "or neither"),
-    (["--image-model", "I", "--model", "M", "--offline", {"image_price": float("nan")}], "image-price"),
+    (["--image-model", "I", "--model", "M", "--offline", {"image_price": float("nan")}], "image_price"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "size=512"], "There is no ledger"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "size=a"], "a text needs quotes"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "seed=1"], "vcrgen sets"),
