@@ -49,7 +49,7 @@ def test_each_push_runs_the_readmes_tests_on_the_oldest_and_the_newest_python() 
 
 
 def test_each_night_runs_all_of_ci_and_the_mutations() -> None:
-    assert ".ci/run" in commands_of("nightly", "everything")
+    assert ".ci/run nightly" in commands_of("nightly", "everything")
     assert "python3 scripts/try_mutations.py" in commands_of("nightly", "mutations")
 
 
