@@ -2069,7 +2069,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "intervals about biased values",
         "middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)",
         "middle = on_scale",
-        "tests/analysis/test_overall_fit.py",
+        "tests/stats/test_bootstrap.py",
     ),
     M(
         "analysis",
@@ -2410,14 +2410,14 @@ MUTATIONS: tuple[Mutation, ...] = (
         "an id opens the page of its rater",
         'f"{hashed} {participant} {browser}".encode()',
         'f"{hashed} {participant}".encode()',
-        "study",
+        "tests/study/test_browser.py",
     ),
     M(
         "study",
         "steps that were loaded early take their time",
         "taken = at - max(served, answered or 0.0)",
         "taken = at - served",
-        "study",
+        "tests/study/test_service.py",
     ),
     M(
         "study",
@@ -2627,7 +2627,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "spans that text alone tells",
         "RARER = (1.0, -math.inf)",
         "RARER = (-math.inf,)",
-        "tests/hidden/test_forms.py",
+        "hidden",
     ),
     M(
         "pixels",

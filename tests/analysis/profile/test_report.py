@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from vcrgen.analysis.profile.differences import NAMED, category_differences, pairs_by
 from vcrgen.analysis.profile.profile_report import MOST_LISTED, profile_document
 from vcrgen.analysis.profile.profiles import Category, ModelProfile, Profiles, profile_of
 from vcrgen.report.document import ChartRows, Document, render
@@ -47,8 +48,10 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
     assert (len(levels.panels), len(bars.panels)) == (6, 4)
     assert [len(table.rows) for table in (*levels.tables, *bars.details)] == [22, 22 * 6]
     assert [len(table.rows) for table in categories.details] == [106, 106]
-    for section in document.sections[-2:]:
+    for section, axis in zip(document.sections[-2:], ("model", "lang"), strict=True):
         differing = sum(row[5] + row[6] for row in section.tables[0].rows)
+        differences = category_differences(pairs_by(published.profiles, axis))
+        assert differing == sum(one.adjusted < NAMED for one in differences) < sum(one.p < NAMED for one in differences)
         assert len(section.details[0].rows) == min(differing, MOST_LISTED) and f" {differing:,} have" in section.text[0]
     page = render(document, "html")
     assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
