@@ -25,9 +25,11 @@ from vcrgen.typeset.records import Layout, Line, Margins
 from vcrgen.typeset.render import render_strip
 
 WORDS = {"a": 5.0, "if": 3.0, "fir": 2.0, "tar": 2.0, "AV": 1.0, "rat": 2.0, "art": 1.5, "jar": 0.7}
+CAPITALS = {"AA": 3.0, "AX": 2.0, "KA": 2.0, "KX": 1.0, "VV": 1.5, "VX": 1.0, "VY": 0.7}  # whose letters overlap
 CHARACTERS = {"大": 3.0, "太": 2.0, "犬": 1.0, "木": 0.5, "本": 0.4}
 SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=20))
 TOY = make_lexicon("toy", "en", WORDS, " ")
+TOY_CAPITALS = make_lexicon("toy", "en", CAPITALS, " ")
 TOY_ZH = make_lexicon("toy", "zh", CHARACTERS, "")
 ROOM = 6  # pixels around a line, into which ink reaches
 ROWS = 2 * SHAPER.line_height + 1 + ROOM
@@ -114,6 +116,15 @@ def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigm
     found = read_span(templates(lexicon), [cell], count, sigma)
     assert found.bits == pytest.approx(entropy(expected), abs=1e-6)
     assert expected[found.text] == pytest.approx(max(expected.values()))
+
+
+def test_ink_of_letters_that_overlap_is_no_sum() -> None:
+    hidden, place = np.ones((ROWS, 400), dtype=bool), ROOM + SHAPER.advance("A")
+    hidden[:, place - 2 : place + 3] = False
+    cell = cell_of("AA VV", hidden, TOY_CAPITALS)
+    expected = slow_posterior(enumerate_texts(TOY_CAPITALS, 2), cell, 90.0)
+    found = read_span(templates(TOY_CAPITALS), [cell], 2, 90.0)
+    assert found.bits == pytest.approx(entropy(expected), abs=1e-6)
 
 
 def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:

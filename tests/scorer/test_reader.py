@@ -54,6 +54,7 @@ def test_a_block_that_the_prompt_opened_ends_with_its_closing_tag(closing: str) 
 def test_a_tag_of_another_family_does_not_end_a_block(opening: str, closing: str) -> None:
     other = "[/THINK]" if opening != "[THINK]" else "</think>"
     assert read_output(f"{opening}a{other}b{closing}c").text == "c"
+    assert read_output(f"{opening}a{other}b").text == ""
 
 
 def test_tags_of_a_user() -> None:

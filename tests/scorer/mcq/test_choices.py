@@ -109,6 +109,7 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "Option B resembles it, but it is not exact. Answer: None of the above", INVALID),
     (ANIMALS, "It is option B. Answer: E", INVALID),
     (ANIMALS, "B\nAnswer: 5.2 cm", INVALID),
+    (ANIMALS, "It shows a dog.\nAnswer: seven", INVALID),
     (ANIMALS, "Answer: none. Wait, the final answer is C", C),
     (ANIMALS, "Answer: $D", D),
     (ANIMALS, "Answer: $(C)$", C),
