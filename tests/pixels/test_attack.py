@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from vcrgen.core.errors import ConfigError
 from vcrgen.core.records import Span
 from vcrgen.models.base import Request, RequestProblem
 from vcrgen.models.predict.template import TemplateModel
+from vcrgen.pixels import attack
 from vcrgen.pixels.attack import ReadStrip, read_strip
 from vcrgen.pixels.characters import character_lexicon
 from vcrgen.pixels.faces import FaceFinder, _sizes
@@ -267,11 +269,14 @@ def test_a_rare_character_is_read_by_its_end() -> None:
     assert strip.fit == 1 and [span.text for span in strip.spans] == ["谷"]
 
 
-def test_lines_of_another_face_are_not_all_read() -> None:
+def test_lines_of_another_face_are_not_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading a line in which nothing is explained takes longest."""
     ink = 255 - covered_strip("en", [], ROWS["en"])
     (face,) = [face for face, _ in FaceFinder(words_of("en"), "liberation-sans").candidates(ink)]
+    reader = mock.Mock(wraps=attack.read_line)
+    monkeypatch.setattr(attack, "read_line", reader)
     strip = read_strip(ink, face, 61 + face.baseline + 2, least=0.9)
+    assert reader.call_count == 1 < len(strip.lines)
     read = [bool(reading.characters) for _, reading in strip.lines]
     assert not any(read) and strip.fit == 0
     assert all(reading.characters for _, reading in read_strip(ink, face, 61 + face.baseline + 2).lines)
