@@ -82,7 +82,7 @@ def run_tests(tree: Path, first: str) -> str:
         f"import sys, pytest, try_mutations as t; sys.exit(pytest.main({arguments!r}, plugins=[t.Likely({words!r})]))"
     )
     paths = os.pathsep.join([str(tree), str(tree / "scripts")])
-    # One thread each, as several run at once; a file that changes twice in a second has one time of change.
+    # One thread each, as several run at once; no bytecode, which is stale where a file changes twice in a second.
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         done = subprocess.run(

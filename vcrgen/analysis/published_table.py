@@ -21,24 +21,8 @@ from vcrgen.stats.arrays import Floats
 Cells = list[Any]
 
 MAX_TEXT = 1000  # characters of a cell
-MISSING = {
-    "",
-    "-",
-    "--",
-    "?",
-    "/",
-    "\N{EN DASH}",
-    "\N{EM DASH}",
-    "nan",
-    "null",
-    "none",
-    "n/a",
-    "n.a.",
-    "na",
-    "<na>",
-    "#n/a",
-}
-MISSING |= {"tbd", "tba"}  # a score that its authors will add
+MISSING = {"", "-", "--", "?", "/", "\N{EN DASH}", "\N{EM DASH}", "#n/a"}
+MISSING |= {"nan", "null", "none", "n/a", "n.a.", "na", "<na>", "tbd", "tba"}  # tbd, tba: its authors will add it
 NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 WITH_ERROR = re.compile(r"(?P<score>[^±]+?)\s*(?:±|\+/-|\\pm)\s*(?P<error>[^±]+)")
 MODEL_HEADS = ("model", "models", "model name", "method", "methods", "name", "llm", "mllm", "vlm")
