@@ -1,6 +1,6 @@
 """A leaderboard under load, with ratios to yardsticks measured in the same run.
 
-    python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL] [--flood]
+    python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL]
     python scripts/bench_leaderboard.py --models 50 500 2000
     python scripts/bench_leaderboard.py --kills 14 --submissions 300 [--clock LIBFAKETIME] [--database URL]
 
@@ -21,9 +21,6 @@ With --kills the service is killed (kill -9) so many times, each time at a rando
 a client that gets no answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at
 each start, by a day forward and back again. The exit code is 1 if an accepted file is lost or scored twice, or the log
 does not hold.
-
-With --flood an attack is made instead while 20 honest clients fetch pages: 12 clients send large files with a wrong
-token without end. The exit code is 1 if an honest client was refused, or if the median of its waiting is above 200 ms.
 """
 
 from __future__ import annotations
@@ -85,7 +82,6 @@ SEARCH = f"{FIRST_TABLE}?page=2&search=model"
 YARDSTICK = 64 << 20  # bytes
 SETS, VIEWS = ("set-0", "set-1"), ("stacked", "tei")
 IMAGES, LAST = 500, 10  # of made-up scores; models whose files are finished as a worker does
-HONEST, PAGES_EACH = 20, 20
 PATIENCE = 3600.0
 SET = "bench"
 TEXT = (
@@ -101,7 +97,6 @@ def main() -> int:
     parser.add_argument("--submissions", type=int, default=500, help="by all of them")
     parser.add_argument("--items", type=int, default=500, help="outputs in each file")
     parser.add_argument("--database", default="", help="URL of an empty PostgreSQL database; SQLite without")
-    parser.add_argument("--flood", action="store_true", help="attack it, in place of handing in")
     parser.add_argument("--models", type=int, nargs="+", help="sizes of boards to look at, in place of handing in")
     parser.add_argument("--kills", type=int, default=0, help="of the service, while clients hand in")
     parser.add_argument("--clock", default="", help="libfaketime.so.1, by which the clock jumps at each kill")
@@ -112,7 +107,7 @@ def main() -> int:
         bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
         if args.kills:
             return bench.kill(args.kills, args.clock)
-        return bench.flood() if args.flood else bench.run()
+        return bench.run()
 
 
 def grow(sizes: list[int]) -> int:
@@ -337,37 +332,6 @@ class Bench:
             self.read(url, idle, threading.Event(), most=max(200, min(len(busy.times), 1000)))
         return self.report(ids, failures, accepting, scoring, busy, idle, exclusive)
 
-    def flood(self) -> int:
-        """Read pages without and with the attack; the exit code."""
-        bad = 0
-        with self.server() as url:
-            fetch(connect(url), "/index.html")
-            for name, attack in (("nobody attacks", None), ("wrong tokens", pour)):
-                process = attack and mp.get_context("spawn").Process(target=attack, args=(url,), daemon=True)
-                if process:
-                    process.start()
-                    time.sleep(5)
-                honest = [Fetched() for _ in range(HONEST)]
-                stop = threading.Event()
-                readers = [
-                    threading.Thread(target=self.read, args=(url, into, stop, PAGES_EACH, True)) for into in honest
-                ]
-                for reader in readers:
-                    reader.start()
-                for reader in readers:
-                    reader.join()
-                if process:
-                    process.terminate()
-                    process.join()
-                times = [each for one in honest for each in one.times]
-                statuses = sum((one.statuses for one in honest), Counter())
-                print(
-                    f"{name}: {len(times)} pages for {HONEST} clients, {dict(statuses)}; ms: median "
-                    f"{percentile(times, 0.5):.0f}, p95 {percentile(times, 0.95):.0f}"
-                )
-                bad |= set(statuses) != {200} or percentile(times, 0.5) > MOST_MS
-        return int(bad)
-
     def kill(self, kills: int, clock: str) -> int:
         """Kill the service again and again while clients hand in; the exit code."""
         rng, start = random.Random(0), time.monotonic()
@@ -447,8 +411,8 @@ class Bench:
             seconds.append(time.perf_counter() - start)
         return min(seconds)
 
-    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9, resting: bool = False) -> None:
-        """Fetch pages one after another, as a visitor does who never rests; or, resting, half a second between them."""
+    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9) -> None:
+        """Fetch pages one after another, as a visitor does who never rests."""
         connection, rng = connect(url), random.Random(1)
         paths = ["/index.html", "/history.html", "/compare.html", "/about.html", "/board.csv"]
         models: list[str] = []
@@ -466,8 +430,6 @@ class Bench:
             start = time.perf_counter()
             status = fetch(connection, path)
             into.add(path, status, time.perf_counter() - start)
-            if resting:
-                time.sleep(0.5 * rng.random() + 0.25)
 
     def report(
         self,
@@ -519,27 +481,6 @@ class Bench:
             f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}, waiting {wait}"
         )
         return bool(lost or twice or wait), line
-
-
-def pour(url: str) -> None:
-    """In a process of its own: twelve clients who hand in 50 MB with a wrong token, again and again."""
-
-    def client() -> None:
-        body = form({"token": "vcr_wrong", "set": SET, "model": "M"}, b"a" * 50_000_000)
-        while True:
-            connection = connect(url)
-            try:
-                connection.request("POST", "/submit", body, {"content-type": "multipart/form-data; boundary=bench"})
-                connection.getresponse().read()
-            except OSError:
-                pass
-            connection.close()
-
-    threads = [threading.Thread(target=client) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def outputs(answers: list[str], seed: int) -> bytes:
