@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import threading
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -92,22 +91,8 @@ class ParquetSource(ArrowSource):
 
     @contextlib.contextmanager
     def _open_rows(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
-        """As ``_open``, but the file stays open where the read ended, for the next read of this thread."""
-        owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
-        last_file = self._last_file  # read once: another thread may put its own in its place at any time
-        if last_file is None or last_file[0] != owner:
-            last_file = self._last_file = (owner, _ParquetFile(self.folder, name))
-        file = last_file[1]
-        try:
+        with self._kept_open(name, _ParquetFile) as file:
             yield file.schema, file.chunks()
-        except BaseException:
-            self._last_file = None
-            raise
-
-    _last_file: "tuple[tuple[int, int, str], _ParquetFile] | None" = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last_file": None}
 
 
 class _ParquetFile:

@@ -4,15 +4,17 @@
 
 import contextlib
 import os
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.core.storage import Folder
 
+T = TypeVar("T")
 Row = Mapping[str, Any]
 ColumnPath = tuple[str, ...]  # a column and its nested fields; lists have no name
 
@@ -75,6 +77,8 @@ class Source(ABC):
 
 class FileSource(Source):
     """A source with one partition a file; subclasses read one format."""
+
+    _last_file: tuple[tuple[int, int, str], Any] | None = None
 
     def __init__(
         self,
@@ -176,6 +180,22 @@ class FileSource(Source):
             yield
         except self._failures() as error:
             raise SourceError(f"{self._full_name(name)} cannot be read: {first_line(error)}.") from None
+
+    @contextlib.contextmanager
+    def _kept_open(self, name: str, open_file: Callable[[Folder, str], T]) -> Iterator[T]:
+        """Open a file for a read; it stays open where the read ended, for the next one of this thread."""
+        owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
+        last_file = self._last_file  # read once: another thread may put its own in its place at any time
+        if last_file is None or last_file[0] != owner:
+            last_file = self._last_file = (owner, open_file(self.folder, name))
+        try:
+            yield last_file[1]
+        except BaseException:
+            self._last_file = None
+            raise
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last_file": None}
 
     def _full_name(self, name: str) -> str:
         return f"{self.folder}/{name}"

@@ -1,8 +1,6 @@
 """Formats without an index: scanned once while planning, then read from the nearest recorded offset."""
 
 import contextlib
-import os
-import threading
 from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
@@ -84,27 +82,9 @@ class ScannedSource(FileSource):
                 for record in islice(self._records(handle, lines[mark], header), skip, skip + len(run)):
                     yield self._row(record, handle, header, columns)
 
-    @contextlib.contextmanager
-    def _opened(self, name: str) -> Iterator[BinaryIO]:
-        """Open a file for a read; a compressed one stays open where the read ended, for the next one of this thread."""
-        if not is_compressed(name):
-            with open_text(self.folder, name) as handle:
-                yield handle
-            return
-        owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
-        last_file = self._last_file  # read once: another thread may put its own in its place at any time
-        if last_file is None or last_file[0] != owner:
-            last_file = self._last_file = (owner, open_text(self.folder, name))
-        try:
-            yield last_file[1]
-        except BaseException:
-            self._last_file = None
-            raise
-
-    _last_file: tuple[tuple[int, int, str], BinaryIO] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last_file": None}
+    def _opened(self, name: str) -> contextlib.AbstractContextManager[BinaryIO]:
+        """Open a file for a read; a compressed one is kept open, as it has to be read from its beginning."""
+        return self._kept_open(name, open_text) if is_compressed(name) else open_text(self.folder, name)
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         count = min(self.partitions()[index].rows, _SAMPLE_ROWS)
