@@ -155,6 +155,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "leaderboard",
+        "covers of two kinds are compared where their modes have one name",
+        "return (kind, level.bits or language.cover_target(level).visible) if kind else None",
+        'return ("", level.bits or language.cover_target(level).visible) if kind else None',
+        "tests/leaderboard/test_reader.py",
+    ),
+    M(
+        "leaderboard",
         "what a killed worker left counts as an attempt",
         "where(interrupted).values(status=SubmissionStatus.QUEUED.value)",
         "where(interrupted).values(status=SubmissionStatus.QUEUED.value, attempts=table.c.attempts + 1)",

@@ -32,7 +32,7 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
         modes=("easy", "hard"),
         signature=first.signature,
         lifecycle=records.SetLifecycle(private=True),
-        cover_modes=("easy", "hard"),
+        covers={"easy": "rows", "hard": "rows"},
         white_rows=True,
     )
     assert second == records.TestSet(
@@ -45,7 +45,7 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
         modes=("mixed",),
         signature=second.signature,
         lifecycle=make_lifecycle(feedback="instant"),
-        cover_modes=("easy", "hard"),
+        covers={"easy": "rows", "hard": "rows"},
         white_rows=True,
     )
     assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature

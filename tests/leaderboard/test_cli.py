@@ -86,6 +86,10 @@ def test_a_board_from_beginning_to_end(
     assert succeed(example("import")) == "New rows: 1.\n" and succeed(example("import")) == "New rows: 0.\n"
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
+    code, out, err = run("leaderboard", "token", "board", "--team", "Taem A")
+    assert code == 0 and "Taem A is a new team; did you mean Team A? With --revoke, the token of the new" in err
+    code, out, err = run("leaderboard", "token", "board", "--team", "Team", "--revoke")
+    assert code == 2 and "The team 'Team' has no valid token; did you mean 'Taem A'?" in err
     code, out, err = run("leaderboard", "token", "board", "--team", "Te\N{CYRILLIC SMALL LETTER A}m A")
     assert code == 0 and "may take it for Team A, as the names look the same" in " ".join(err.split())
     assert "Team A" in succeed(["token", "board"]) and "Tokens that are void now: 1." in succeed(example("token", 1))
@@ -110,7 +114,8 @@ def test_a_board_from_beginning_to_end(
     told = succeed(example("log"))
     assert "the chain is whole" in told and "accepted" in told and "tokens revoked Team A" in told
     hand(public_key, right=1).rename("second.jsonl")
-    succeed(["add", "board", "second.jsonl", "--model", "Second", "--team", "Team A"])
+    code, out, err = run("leaderboard", "add", "board", "second.jsonl", "--model", "Second", "--team", "TeamA")
+    assert code == 0 and "TeamA is a new team; did you mean Team A? `vcrgen leaderboard remove` takes back" in err
     assert {line.split()[3] for line in succeed(["list", "board"]).splitlines()} == {"scored"}
     code, _, err = run("leaderboard", *example("remove"))
     assert code == 2 and "0 submissions have an id that begins with '5f2c81d0'" in err

@@ -69,7 +69,7 @@ def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, 
     commands.choose(each_ladder, given[0].id, team=None, actor="test")
     last = submit(each_ladder, guess("d", {}), facts("Three"), set_name=SET)
     assert ranking(each_ladder) is None and final_runs(each_ladder) == 0
-    assert close(each_ladder, SET, ProgressListener()) == 3
+    assert close(each_ladder, SET, ProgressListener(), early=True) == 3
     shown = ranking(each_ladder)
     assert shown is not None and [row.facts.model for row in shown.rows] == ["One", "Two", "Three"]
     assert "subset:final" in shown.signature and final_runs(each_ladder) == 3
@@ -94,7 +94,7 @@ def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, 
         assert submissions.find(connection, last.id).status is SubmissionStatus.SCORED  # type: ignore[union-attr]
     assert events(each_ladder)[-2:] == ["closing", "closed"]
     for call in (
-        lambda: close(each_ladder, SET, ProgressListener()),
+        lambda: close(each_ladder, SET, ProgressListener(), early=True),
         lambda: submit(each_ladder, guess("e", {}), facts("Four"), set_name=SET),
         lambda: commands.choose(each_ladder, given[1].id, team=None, actor="test"),
         lambda: want(each_ladder, changes={SET: {"closes": "2050-01-01"}}),
@@ -123,11 +123,11 @@ def test_nothing_is_seen_before_all_is_there(
 
     monkeypatch.setattr(closing, "score_in_subprocess", stopping)
     with pytest.raises(KeyboardInterrupt):
-        close(stepped, SET, ProgressListener())
+        close(stepped, SET, ProgressListener(), early=True)
     assert ranking(stepped) is None and final_runs(stepped) == 1 and events(stepped)[-1] == "closing"
     with stepped.reading() as connection:
         assert all(run.split == "feedback" for page in _pages(stepped, connection) for run in page.runs)
-    assert close(stepped, SET, ProgressListener()) == 2 and calls == 3
+    assert close(stepped, SET, ProgressListener(), early=True) == 2 and calls == 3
     assert ranking(stepped) is not None and events(stepped).count("closing") == 1
 
 
@@ -145,7 +145,7 @@ def close_and_wait(folder: Path) -> None:
         return 0
 
     closing._disclose_scores = wait
-    close(open_board(folder), SET, ProgressListener())
+    close(open_board(folder), SET, ProgressListener(), early=True)
 
 
 @pytest.mark.process
@@ -157,7 +157,7 @@ def test_killed_while_closing(stepped: Board, filled: Any, drain: Drain) -> None
     process.kill()
     process.wait()
     assert ranking(stepped) is None and final_runs(stepped) == 2
-    assert close(stepped, SET, ProgressListener()) == 2 and final_runs(stepped) == 2
+    assert close(stepped, SET, ProgressListener(), early=True) == 2 and final_runs(stepped) == 2
 
 
 def test_a_file_that_cannot_be_scored_keeps_all_closed(
@@ -170,12 +170,12 @@ def test_a_file_that_cannot_be_scored_keeps_all_closed(
             closing, "score_in_subprocess", lambda *_, **__: ScoringOutcome(problems=("Scoring took too long.",))
         )
         with pytest.raises(LeaderboardError, match=r"so nothing is shown: Scoring took too long\."):
-            close(stepped, SET, ProgressListener())
+            close(stepped, SET, ProgressListener(), early=True)
         patch.setattr(closing, "score_in_subprocess", lambda *_, **__: None)
         with pytest.raises(LeaderboardError, match="broke off 3 times"):
-            close(stepped, SET, ProgressListener())
+            close(stepped, SET, ProgressListener(), early=True)
     assert ranking(stepped) is None
-    assert close(stepped, SET, ProgressListener()) == 2
+    assert close(stepped, SET, ProgressListener(), early=True) == 2
 
 
 def test_when_a_set_can_be_closed(stepped: Board) -> None:
@@ -183,6 +183,8 @@ def test_when_a_set_can_be_closed(stepped: Board) -> None:
         close(stepped, "nothing", ProgressListener())
     with pytest.raises(LeaderboardError, match="The set 'public' has no ladder"):
         close(stepped, "public", ProgressListener())
+    with pytest.raises(LeaderboardError, match=r"has no last day: write one as its `closes` into .*/board.yaml and"):
+        close(stepped, SET, ProgressListener())
     want(stepped, changes={SET: {"closes": (now() + timedelta(days=1)).isoformat()}})
     with pytest.raises(LeaderboardError, match=r"is open until .*; see --early"):
         close(stepped, SET, ProgressListener())
@@ -191,7 +193,7 @@ def test_when_a_set_can_be_closed(stepped: Board) -> None:
     retired = events(stepped)
     want(stepped, changes={SET: {"retired": True}})
     with pytest.raises(LeaderboardError, match="is closed already"):
-        close(stepped, SET, ProgressListener())
+        close(stepped, SET, ProgressListener(), early=True)
     assert retired[-1] == "closed"
 
 
@@ -201,10 +203,10 @@ def test_files_that_wait_for_approval_come_first(
     board = make_board(feedback="ladder", approval=True)
     one = submit(board, guess("a", {"final": 2}), facts("One"), set_name=SET, limited=True)
     with pytest.raises(LeaderboardError, match="wait for approval: 1; approve or decline them"):
-        close(board, SET, ProgressListener())
+        close(board, SET, ProgressListener(), early=True)
     assert "closing" not in events(board)
     maintainers.approve(board, one.id, actor="Ada")
-    assert close(board, SET, ProgressListener()) == 1
+    assert close(board, SET, ProgressListener(), early=True) == 1
 
 
 def test_what_is_stored_before_is_of_the_feedback_part(stepped: Board, filled: Any, drain: Drain) -> None:

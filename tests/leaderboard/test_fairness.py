@@ -161,7 +161,7 @@ def test_at_closing_a_team_has_two_models(stepped: Board, handed: Any) -> None:
     handed("Other", {}, "Another")
     handed("Own", {}, limited=False)
     assert selected(stepped) | selected(stepped, "Another") == {"High", "Middle", "Other", "Own"}
-    assert close(stepped, SET, ProgressListener()) == 4
+    assert close(stepped, SET, ProgressListener(), early=True) == 4
     assert ranked(stepped) == ["High", "Middle", "Other", "Own"]
 
 
@@ -192,7 +192,7 @@ def test_a_team_chooses_its_models(stepped: Board, handed: Any) -> None:
     assert selected(stepped) == {"Two", "Three"}
     with pytest.raises(LeaderboardError, match="0 submissions"):
         choose(stepped, files["Zero"].id, team="Other", actor="team Other")
-    close(stepped, SET, ProgressListener())
+    close(stepped, SET, ProgressListener(), early=True)
     assert ranked(stepped) == ["Three", "Two"]
     for act in (choose, take_back):
         with pytest.raises(LeaderboardError, match="is closed"):
@@ -212,8 +212,8 @@ def test_closing_goes_on_without_a_file_that_cannot_be_scored(
 
     monkeypatch.setattr(closing, "score_in_subprocess", limited)
     with pytest.raises(LeaderboardError, match="Close with --leave-out to go on without it"):
-        close(stepped, SET, ProgressListener())
-    assert close(stepped, SET, ProgressListener(), leave_out=True) == 1
+        close(stepped, SET, ProgressListener(), early=True)
+    assert close(stepped, SET, ProgressListener(), early=True, leave_out=True) == 1
     assert ranked(stepped) == ["Fine"] and find(stepped, fine.id).status is SubmissionStatus.SCORED
     left = find(stepped, slow.id)
     assert left.status is SubmissionStatus.FAILED and left.problems == ("Scoring took longer than 5 seconds.",)

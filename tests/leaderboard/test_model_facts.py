@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard.model_facts import MAX_FILE_NAME, check_facts, file_name, lookalikes, taken_for
+from vcrgen.leaderboard.model_facts import MAX_FILE_NAME, check_facts, file_name, lookalikes, near_team, taken_for
 from vcrgen.leaderboard.records import ModelFacts, entry_of
 from vcrgen.report.escape import MAX_NAME, check_name
 from vcrgen.report.published.fields import MAX_LINK, Access, check_link, parse_size, show_size
@@ -264,3 +264,18 @@ def test_a_team_whose_name_looks_the_same() -> None:
     others = ["Paypal Lab", "PAYPAL LAB", "Other"]
     assert taken_for("P\N{CYRILLIC SMALL LETTER A}ypal Lab", others) == ["Paypal Lab", "PAYPAL LAB"]
     assert taken_for("paypal lab", others) == [] == taken_for("Third", others)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Univeristy of Ada", "University of Ada"),
+        ("university of ada", ""),
+        ("Team B", ""),
+        ("Team 12", ""),
+        ("TeamA", "Team A"),
+        ("Somebody else", ""),
+    ],
+)
+def test_a_mistyped_team(name: str, near: str) -> None:
+    assert near_team(name, ["University of Ada", "Team A", "Team 1"]) == near

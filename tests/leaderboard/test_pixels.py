@@ -12,7 +12,7 @@ import pytest
 from tests.leaderboard.test_human_baselines import pages, shown
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.signature import Signature
-from vcrgen.data.tasks.vcr import has_white_rows
+from vcrgen.data.tasks.vcr import cover_kinds, has_white_rows
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
@@ -98,6 +98,13 @@ def test_white_rows_are_settled_until_the_baseline_says_otherwise(board: Board, 
 )
 def test_what_counts_as_white_rows(signature: str, rows: bool) -> None:
     assert has_white_rows(Signature.parse(signature)) is rows
+
+
+def test_signatures_name_kinds_of_covers() -> None:
+    """Those of datasets, with rows or shares, and those of hidden sets."""
+    kinds = {"easy": "rows", "hard": "rows", "bits-4": "bars", "ink-0.30": "stain"}
+    covers = "cover:easy=10-16,hard=0.25,bits-4=bars-0.616,ink-0.30=stain-0.5"
+    assert cover_kinds(Signature.parse(covers)) == kinds and cover_kinds(Signature.parse("lang:en")) == {}
 
 
 def test_of_a_hidden_set_only_rounded_scores_are_shown(board: Board, hidden: Path, write: Write) -> None:

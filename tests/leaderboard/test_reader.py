@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.scorer.answer_key import AnswerKey
 
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
+Cover = Callable[[str, Mapping[str, str]], None]
 
 
 def look(board: Board, what: Callable[[BoardReader], Any]) -> Any:
@@ -229,11 +230,22 @@ def test_what_is_not_alike_has_no_gap(board: Board, place: Place) -> None:
     assert look(board, lambda views: public_hidden_gaps(views)) == [], "there is no hard mode"
 
 
-def test_a_hidden_set_is_compared_in_the_modes_of_its_own_covers(board: Board, place: Place) -> None:
+@pytest.fixture
+def cover(board: Board) -> Cover:
+    """Give a set of the board other covers, by mode."""
+
+    def change(name: str, covers: Mapping[str, str]) -> None:
+        with board.writing() as connection:
+            change_set(connection, replace(get_set(connection, name), covers=covers))
+            record(connection, actor="a test", what="noted", subject=name, facts={})
+
+    return change
+
+
+def test_a_hidden_set_is_compared_in_the_modes_of_its_own_covers(board: Board, place: Place, cover: Cover) -> None:
     """The default hidden set has bars of 4 and of 8 bits: white rows of a public set are not like them."""
-    with board.writing() as connection:
-        change_set(connection, replace(get_set(connection, "hidden-en"), cover_modes=("bits-4", "bits-8")))
-        record(connection, actor="a test", what="noted", subject="hidden-en", facts={})
+    cover("hidden-en", {"bits-4": "bars", "bits-8": "bars"})
+    cover("public", {"easy": "rows", "hard": "rows", "bits-4": "bars", "bits-8": "bars"})
     place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
     place(board, "A", {EASY: [0.9] * 20, ("hard", "stacked"): [0.9] * 20, ("bits-4", "stacked"): [0.6] * 20})
     assert look(board, lambda views: public_hidden_gaps(views)) == []
@@ -241,6 +253,30 @@ def test_a_hidden_set_is_compared_in_the_modes_of_its_own_covers(board: Board, p
     (gap,) = look(board, lambda views: public_hidden_gaps(views))
     assert [track.mode for track in gap.public] == ["bits-4", "bits-8"]
     assert gap.public_score.value == pytest.approx(0.4)
+
+
+ALIKE = [  # covers of a public and of a hidden set, and the modes in which they are compared
+    ({"easy": "stain", "hard": "stain"}, {"easy": "rows", "hard": "rows"}, None),
+    ({"bits-4": "blots"}, {"bits-4": "bars"}, None),
+    ({"bits-8": "bars"}, {"bits-4": "bars"}, None),
+    ({"easy": "stain", "hard": "rows"}, {"easy": "rows", "hard": "rows"}, None),
+    ({"easy": "stain", "hard": "stain"}, {"easy": "stain", "hard": "stain"}, ["easy", "hard"]),
+    ({"ink-0.27": "rows", "ink-0.48": "rows"}, {"easy": "rows", "hard": "rows"}, ["ink-0.48", "ink-0.27"]),
+    ({"ink-0.30": "rows", "ink-0.48": "rows"}, {"easy": "rows", "hard": "rows"}, None),
+    ({}, {"easy": "rows", "hard": "rows"}, ["easy", "hard"]),
+]
+
+
+def test_modes_are_compared_by_what_their_covers_are(board: Board, place: Place, cover: Cover) -> None:
+    """One name makes no two kinds of covers alike, nor two names one kind unlike; VCR-WIKI has white rows."""
+    modes = {mode for public, _, _ in ALIKE for mode in public}
+    place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
+    place(board, "A", {(mode, "stacked"): [0.9] * 20 for mode in modes})
+    for public, hidden, compared in ALIKE:
+        cover("public", public)
+        cover("hidden-en", hidden)
+        gaps = look(board, lambda views: public_hidden_gaps(views))
+        assert [[track.mode for track in gap.public] for gap in gaps] == ([compared] if compared else []), public
 
 
 def test_the_log_names_no_account_of_the_machine(scored: Board) -> None:

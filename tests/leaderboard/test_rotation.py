@@ -35,7 +35,7 @@ def test_a_set_takes_the_place_of_another(
     stepped: Board, another: Path, guess: Guess, facts: Facts, submit: Submit, drain: Any, tmp_path: Path
 ) -> None:
     submit(stepped, guess("a", {"final": 3}), facts("One"), set_name=SET)
-    close(stepped, SET, ProgressListener())
+    close(stepped, SET, ProgressListener(), early=True)
     changes = {SET: {"retired": True}, "second": {"closes": FUTURE}}
     assert want(stepped, f"second:{another / 'key'}", changes=changes) == [
         (SET, "set retired"),

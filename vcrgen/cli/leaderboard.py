@@ -176,9 +176,12 @@ def add(
     """Submit outputs without the service, and score them; exit code 1 if they are rejected."""
     from vcrgen.leaderboard.commands import add as run
     from vcrgen.leaderboard.model_facts import check_facts
+    from vcrgen.leaderboard.store.teams import all_teams
 
     facts = check_facts(team=team, model=model, link=link, access=access, size=size, released=released)
     opened = _open(board)
+    with opened.reading() as connection:
+        teams = [name for name, _ in all_teams(connection)]
     submission = run(opened, predictions, facts, set_name=test_set)
     if submission.problems:
         console.say(f"[bold]{escape(str(predictions))}[/] is rejected:")
@@ -186,6 +189,7 @@ def add(
             console.say(f"  {escape(problem)}", highlight=False)
         raise typer.Exit(1)
     _print_scores(opened, submission)
+    _doubt_team(facts.team, teams, f"`vcrgen leaderboard remove` takes back {submission.id[:12]}.")
 
 
 @leaderboard.command(
@@ -354,27 +358,35 @@ def token(
 ) -> None:
     """Issue a token to a team, revoke its tokens, or list the teams."""
     from vcrgen.leaderboard import commands
-    from vcrgen.leaderboard.model_facts import taken_for
     from vcrgen.leaderboard.store.teams import all_teams
 
     opened = _open(board)
+    with opened.reading() as connection:
+        teams = all_teams(connection)
     if team is None:
         if revoke:
             raise LeaderboardError("Name the team whose tokens are to be void with --team.")
         table = console.ruled_table("team", "valid tokens")
-        with opened.reading() as connection:
-            for name, count in all_teams(connection):
-                table.add_row(escape(name), str(count))
+        for name, count in teams:
+            table.add_row(escape(name), str(count))
         console.out.print(table)
     elif revoke:
         console.out.print(f"Tokens that are void now: {commands.revoke(opened, team)}.")
     else:
         typer.echo(commands.give_token(opened, team, label, group=group))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
-        with opened.reading() as connection:
-            alike = taken_for(team, [name for name, _ in all_teams(connection)])
-        if alike:
-            console.err.print(f"People may take it for {escape(', '.join(alike))}, as the names look the same.")
+        _doubt_team(team, [name for name, _ in teams], "With --revoke, the token of the new team is void.")
+
+
+def _doubt_team(team: str, others: Sequence[str], undo: str) -> None:
+    """Say which team a new one may be taken for, or whose name was mistyped."""
+    from vcrgen.leaderboard.model_facts import near_team, taken_for
+
+    if alike := taken_for(team, others):
+        console.err.print(f"People may take it for {escape(', '.join(alike))}, as the names look the same.")
+    elif near := near_team(team, others):
+        sentence = f"{escape(team)} is a new team; did you mean {escape(near)}? {undo}"
+        console.err.print(sentence, soft_wrap=True, highlight=False)
 
 
 @leaderboard.command(epilog=_examples("maintainer board Ada", "maintainer board Ada --revoke"))
@@ -467,10 +479,15 @@ def choose(
 def close(
     board: _Board,
     name: _SetName,
-    early: Annotated[bool, typer.Option("--early", help="Before its last day is over.")] = False,
+    early: Annotated[
+        bool, typer.Option("--early", help="Now, although its last day is not over, or it has none.")
+    ] = False,
     leave_out: Annotated[bool, typer.Option("--leave-out", help="Without files that cannot be scored.")] = False,
 ) -> None:
-    """Close a hidden set: score the final split of the submissions that count, and show all scores."""
+    """Close a hidden set for good: score the final split of the submissions that count, and show all scores.
+
+    It is closed after its last day, which is `closes` of the set in BOARD/board.yaml.
+    """
     from vcrgen.leaderboard.closing import close as run
     from vcrgen.leaderboard.closing import long_files
 

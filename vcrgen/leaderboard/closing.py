@@ -14,6 +14,7 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_or_wait
 from vcrgen.leaderboard.records import Feedback, LogEntry, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import LONG_RATIO, MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
+from vcrgen.leaderboard.settings import FILE
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import maintainer, now, record, record_all
 from vcrgen.leaderboard.store.sets import change_set, get_set
@@ -35,7 +36,7 @@ def close(
         board: The board.
         set_name: The set.
         listener: Is told how many files are scored.
-        early: Close it although its last day is not over.
+        early: Close it although its last day is not over, or it has none.
         leave_out: Go on without files that cannot be scored; they fail, and the log and their pages say why.
 
     Returns:
@@ -43,7 +44,7 @@ def close(
 
     Raises:
         LeaderboardError: There is no such set, it has no ladder, is closed or retired already, is open until a
-            later day, or has files that wait for approval; or a file could not be scored.
+            later day or without a last one, or has files that wait for approval; or a file could not be scored.
     """
     busy = LeaderboardError(f"Another process closes a set of {board.folder} already.")
     with locked(board.folder / LOCK, busy, wait=1):
@@ -78,6 +79,11 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
             raise LeaderboardError(f"The set {set_name!r} is {'closed' if lifecycle.closed else 'retired'} already.")
         if lifecycle.closes is not None and now() < lifecycle.closes and not early:
             raise LeaderboardError(f"The set {set_name!r} is open until {minute(lifecycle.closes)} UTC; see --early.")
+        if lifecycle.closes is None and not early:
+            raise LeaderboardError(
+                f"The set {set_name!r} has no last day: write one as its `closes` into {board.folder / FILE} and run "
+                "`vcrgen leaderboard apply`, or close it now, for good, with --early."
+            )
         if lifecycle.closing is None:
             if held := submissions.count(connection, statuses=[SubmissionStatus.HELD], set_name=set_name):
                 raise LeaderboardError(

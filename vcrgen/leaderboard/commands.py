@@ -13,6 +13,7 @@ from vcrgen.core.errors import LeaderboardError, PredictionError
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.model_facts import near_team
 from vcrgen.leaderboard.pixel_scores import score_pixels
 from vcrgen.leaderboard.records import (
     BY_MAINTAINERS,
@@ -27,7 +28,7 @@ from vcrgen.leaderboard.scoring import POLL_SECONDS, open_session
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import maintainer, record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
-from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
+from vcrgen.leaderboard.store.teams import all_teams, key_of, make_token, put_into_group, revoke_tokens, sharing
 from vcrgen.leaderboard.worker import Worker, refresh_ranking
 from vcrgen.report.escape import check_name
 from vcrgen.report.published.human_baseline import HumanBaseline, read_human_baseline
@@ -278,7 +279,9 @@ def revoke(board: Board, team: str) -> int:
     with board.writing() as connection:
         count = revoke_tokens(connection, name)
         if not count:
-            raise LeaderboardError(f"The team {name!r} has no valid token.")
+            near = near_team(name, [team for team, valid in all_teams(connection) if valid])
+            hint = f"; did you mean {near!r}?" if near else "."
+            raise LeaderboardError(f"The team {name!r} has no valid token{hint}")
         record(connection, actor=maintainer(), what="tokens revoked", subject=name, facts={})
     return count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 import unicodedata
@@ -72,6 +73,23 @@ def lookalikes(models: Iterable[ModelFacts]) -> frozenset[str]:
 def taken_for(name: str, teams: Iterable[str]) -> list[str]:
     """Those of other teams whose names look the same as a name."""
     return [team for team in teams if _look(team) == _look(name) and team.casefold() != name.casefold()]
+
+
+def near_team(name: str, teams: Iterable[str]) -> str:
+    """The team that somebody may mean who writes a name that no team has; empty if there is none.
+
+    Teams that differ in a letter or number of their own, as Team A and Team B, are not mistyped.
+    """
+    by_key = {team.casefold(): team for team in teams}
+    if name.casefold() in by_key:
+        return ""
+    others = [key for key in by_key if _words(key) != _words(name.casefold())]
+    near = difflib.get_close_matches(name.casefold(), others, n=1)
+    return by_key[near[0]] if near else ""
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in name.split() if len(word) > 1 and not word.isdigit()]
 
 
 @functools.lru_cache(maxsize=4096)

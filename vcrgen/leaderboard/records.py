@@ -139,7 +139,8 @@ class TestSet:
     signature: str  # of scores that are made now
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
-    cover_modes: tuple[str, ...] = ()  # of its spans; a hidden set has them in turn in one mode of outputs
+    # Kind of cover by mode; a hidden set covers its spans in these modes in turn. Empty if no signature names them.
+    covers: Mapping[str, str] = field(default_factory=dict, hash=False)
     white_rows: bool = False  # whether its covers are white rows of a language whose bits under them are known: none
 
     @property

@@ -14,7 +14,7 @@ import tempfile
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, Any
 
@@ -163,9 +163,7 @@ class AnswerKey(BaseKey[Question]):
 
     questions: Questions
     white_rows: bool = False  # whether its covers are known to be white rows, which settle spans of placed letters
-    cover_modes: tuple[
-        str, ...
-    ] = ()  # the modes of its spans' covers, as its signature names them; of a hidden set several
+    covers: Mapping[str, str] = field(default_factory=dict)  # kind of cover by mode, as its signature names them
     bits_signature: str = ""  # of those that are not the dataset's own
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
 

@@ -19,7 +19,7 @@ from vcrgen.core.storage import remote_url
 from vcrgen.data.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, NO_ANSWERS, is_key, read_answers, read_key
 from vcrgen.data.reader import Dataset, open_dataset
 from vcrgen.data.tasks.pixel_bits import PixelBits, read_pixel_bits
-from vcrgen.data.tasks.vcr import VCR, cover_modes, has_white_rows
+from vcrgen.data.tasks.vcr import VCR, cover_kinds, has_white_rows
 from vcrgen.scorer.answer_key import AnswerKey, Questions
 from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.scorer.subset import Subset
@@ -155,7 +155,7 @@ def _dataset(
         key,
         lang=signature.facts.get("lang", ""),
         white_rows=has_white_rows(signature),
-        cover_modes=cover_modes(signature),
+        covers=cover_kinds(signature),
         segmenter=signature.facts.get("seg"),
         facts={"data": signature.short, "split": "+".join(data.splits)},
     )
@@ -207,7 +207,7 @@ def _hidden(folder: Path, mode: str | None, split: str | None, subset: Subset, b
     return AnswerKey(
         name="hidden set",
         white_rows=has_white_rows(signature),
-        cover_modes=cover_modes(signature),
+        covers=cover_kinds(signature),
         lang=key.language,
         questions=_collect(lambda: _with_bits(_hidden_rows(folder), bits, (HIDDEN_MODE,)), subset, secret=True),
         variants=(HIDDEN_MODE,),

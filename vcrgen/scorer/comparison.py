@@ -191,9 +191,10 @@ def conclude(
     which the verdict goes; ``discordant`` units are right in only one of them. Where one of the two is better, the
     sentence tells its lead, whichever of them it is; where no difference is shown, it tells ``a`` minus ``b``.
     """
-    what, basis = f"points of {task.metrics[metric].in_text}", f", {pluralize(clusters, task.cluster)} resampled"
+    score = task.metrics[metric].in_text
+    what, basis = f"points of {score}", f", {pluralize(clusters, task.cluster)} resampled"
     if discordant == 0:
-        return f"{a} and {b} {task.verb_identical}; nothing tells them apart here."
+        return f"{a} and {b} {task.verb_identical}, so {score} does not tell them apart; another score may."
     if p < ALPHA:  # the sentence begins with the better one, so its difference is that one's lead
         better, worse = (a, b) if right.value > 0 else (b, a)
         gap = format_gap(right, what, basis, turned=right.value < 0)

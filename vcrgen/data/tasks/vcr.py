@@ -24,6 +24,7 @@ from vcrgen.data.views import View
 from vcrgen.text.languages import LANGUAGES, CoverTarget, guess_language
 
 _GUESSED_FROM = 100  # rows
+WHITE_ROWS = "rows"  # the kind of VCR-WIKI's covers, of which signatures name the rows alone
 
 _BOX = {"x0": INT, "y0": INT, "x1": INT, "y1": INT}
 _SPAN = {"start": INT, "end": INT, "text": STRING, "tokens": [STRING], "boxes": [_BOX], "visible_ink": FLOAT}
@@ -122,10 +123,10 @@ VCR = DatasetKind(
 )
 
 
-def cover_modes(signature: Signature) -> tuple[str, ...]:
-    """The modes of a signature's covers: ``("bits-4", "bits-8")`` of ``cover:bits-4=bars-0.38,bits-8=bars-0.3``."""
-    covers = signature.facts.get("cover", "")
-    return tuple(cover.partition("=")[0] for cover in covers.split(",")) if covers else ()
+def cover_kinds(signature: Signature) -> dict[str, str]:
+    """The kind of cover of each mode: ``{"easy": "rows"}`` of ``easy=10-16``, ``{"easy": "stain"}`` of a stain's."""
+    covers = [cover.partition("=") for cover in signature.facts.get("cover", "").split(",")]
+    return {mode: WHITE_ROWS if rule[:1].isdigit() else rule.partition("-")[0] for mode, _, rule in covers if mode}
 
 
 def has_white_rows(signature: Signature) -> bool:

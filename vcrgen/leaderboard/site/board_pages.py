@@ -56,7 +56,7 @@ def _gap_values(site: Site) -> Mapping[str, Any]:
     tasks = texts.tasks_of(site.sets)
     return {
         "restores": VCR_TASK in tasks,
-        "mixed": {site.title_of(each.name): each.cover_modes for each in site.sets if each.hidden and each.cover_modes},
+        "hidden_covers": [(site.title_of(each.name), each.covers) for each in site.sets if each.hidden and each.covers],
         "metrics": texts.ranked_by(site.sets),
         "views": " or ".join(task.image_views[0].label for task in tasks),
     }

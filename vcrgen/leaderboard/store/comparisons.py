@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from vcrgen.core.plurals import pluralize
-from vcrgen.data.key import HIDDEN_MODE
+from vcrgen.core.records import Mode, is_mode
 from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.tasks.vcr import WHITE_ROWS
 from vcrgen.leaderboard.disclosure import disclose_differences
 from vcrgen.leaderboard.page_records import BoardCell, ComparePage, Estimate, PairwiseComparison, PublicHiddenGap
 from vcrgen.leaderboard.records import TestSet
@@ -20,6 +21,7 @@ from vcrgen.scorer.comparison import conclude, correction_doubt
 from vcrgen.stats.intervals import difference_interval, sd_and_intervals
 from vcrgen.stats.paired import PairedDifference, discordant, paired_difference
 from vcrgen.stats.sign_flips import ALPHA
+from vcrgen.text.languages import LANGUAGES
 
 
 def compare_models(reader: BoardReader, a: str, b: str) -> ComparePage | None:
@@ -68,7 +70,8 @@ def public_hidden_gaps(reader: BoardReader) -> list[PublicHiddenGap]:
             if hidden_set.task.axis == "mode" and public_set.language != hidden_set.language:
                 continue
             for mode, hidden_cell in hidden_cells.items():
-                if public_cells := _same_covers(mode, hidden_set, with_image.get((entry, public_set.name), {})):
+                by_mode = with_image.get((entry, public_set.name), {})
+                if public_cells := [by_mode[name] for name in _same_modes(mode, hidden_set, public_set, by_mode)]:
                     gaps.append(_gap(reader, public_cells, hidden_cell))
     return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
 
@@ -92,7 +95,7 @@ def _pairwise(
     difference = disclose_differences(a.estimates, b.estimates, paired, track.step)
     models = a.facts.model, b.facts.model
     if track.hidden:  # no counts, and no p that would tell them
-        sentence = _plain_conclusion(task, *models, apart[leading], p, p_corrected)
+        sentence = _plain_conclusion(task, leading, *models, apart[leading], p, p_corrected)
         return PairwiseComparison(track=track, a=a.estimates, b=b.estimates, difference=difference, conclusion=sentence)
     only_a, only_b = _discordant(evidence_a, evidence_b)
     # How many images were resampled is what the run says, as the set may have been changed since.
@@ -144,19 +147,36 @@ def _gap(reader: BoardReader, public_cells: Sequence[BoardCell], hidden_cell: Bo
     )
 
 
-def _same_covers(mode: str, hidden_set: TestSet, public: Mapping[str, BoardCell]) -> list[BoardCell]:
-    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if one lacks.
+def _same_modes(mode: str, hidden_set: TestSet, public_set: TestSet, scored: Collection[str]) -> list[str]:
+    """Modes of a public set whose mean is like the score in a hidden set's mode; none if one of them is not scored.
 
-    A hidden set covers its spans in its modes in turn, which is known to everybody.
+    A hidden set covers its spans in its modes in turn, which is known to everybody. Covers are alike by their kind and
+    by what they leave: easy white rows are no easy stains, but an ink level may be what another set calls easy.
     """
-    modes = [mode] if mode in public else list(hidden_set.cover_modes) if mode == HIDDEN_MODE else []
-    return [public[name] for name in modes] if all(name in public for name in modes) else []
+    if hidden_set.task.axis != "mode":
+        return [mode] if mode in scored else []
+    by_cover = {_cover(public_set, name): name for name in sorted(scored, reverse=True)}
+    by_cover.pop(None, None)
+    modes = [by_cover.get(_cover(hidden_set, name), "") for name in hidden_set.covers]
+    return modes if all(modes) else []
 
 
-def _plain_conclusion(task: ScoredTask, a: str, b: str, apart: PairedDifference, p: float, p_corrected: float) -> str:
+def _cover(test_set: TestSet, mode: str) -> tuple[str, float] | None:
+    """The kind of a mode's covers, with the bits or the share of ink that they leave; None where nobody knows."""
+    if not is_mode(mode):
+        return None
+    level, language = Mode(mode), LANGUAGES[test_set.language]
+    # Without a signature of ours the data is VCR-WIKI's.
+    kind = test_set.covers.get(mode, "") if test_set.covers else WHITE_ROWS
+    return (kind, level.bits or language.cover_target(level).visible) if kind else None
+
+
+def _plain_conclusion(
+    task: ScoredTask, metric: str, a: str, b: str, apart: PairedDifference, p: float, p_corrected: float
+) -> str:
     """A conclusion about two models on a hidden set, without counts and p-values."""
     if p >= ALPHA:
-        return f"No difference between {a} and {b} is shown on this set."
+        return f"No difference of {task.metrics[metric].in_text} between {a} and {b} is shown on this set."
     better, worse = (a, b) if apart.value > 0 else (b, a)
     doubt = " Among all pairs of its table chance may give as much." if p_corrected >= ALPHA else ""
     return f"{better} {task.verb_better} than {worse} on this set (sign flips of {task.clusters}, p below 0.05).{doubt}"

@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.web.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 8  # a board of another version is rejected
+SCHEMA_VERSION = 9  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -26,7 +26,7 @@ sets = Table(
         signature=sa.Text,
         lifecycle=sa.JSON,
         task=20,
-        cover_modes=sa.JSON,
+        covers=sa.JSON,
         white_rows=sa.Boolean,
     ),
     sa.PrimaryKeyConstraint("name"),

@@ -46,7 +46,7 @@ def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLif
         signature=str(session.signature),
         lifecycle=lifecycle,
         task=session.task,
-        cover_modes=key.cover_modes if isinstance(key, AnswerKey) else (),
+        covers=key.covers if isinstance(key, AnswerKey) else {},
         white_rows=isinstance(key, AnswerKey) and key.white_rows,
     )
 
@@ -84,7 +84,6 @@ def all_sets(connection: Connection) -> Sequence[TestSet]:
                 **{
                     **row._mapping,
                     "modes": tuple(row.modes),
-                    "cover_modes": tuple(row.cover_modes),
                     "lifecycle": _LIFECYCLE.validate_python(row.lifecycle),
                     "task": TASKS[row.task],
                 }
