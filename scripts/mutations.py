@@ -1556,6 +1556,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("scorer", "ties to the first n-gram", "if len(ties) > 1:", "if False:", "match"),
     M(
         "scorer",
+        "the template baseline is scored in the view that is asked of the models",
+        "session._view = None",
+        "session._view = self._view",
+        "tests/scorer/test_pixels.py",
+    ),
+    M(
+        "scorer",
         "similarity over the shorter text",
         "longest = max(len(span.joined), len(string))",
         "longest = len(span.joined)",

@@ -105,6 +105,24 @@ def test_a_model_is_compared_on_the_same_spans_in_every_view_with_an_image(
     assert not pixels.with_name("pixels.scores.json").exists()
 
 
+def test_the_baseline_keeps_its_view_where_models_are_scored_in_one(
+    run: Run, dataset: Path, outputs: Path, pixels: Path
+) -> None:
+    other = outputs.with_name("other.jsonl")
+    other.write_bytes(outputs.read_bytes())
+    report = outputs.with_name("report.json")
+    asked = ("--data", dataset, "--view", "stacked", "--pixels", pixels)
+    run("score", outputs, *asked, "--format", "json", "--out", report)
+    value = json.loads(report.read_text("utf-8"))
+    assert [(each["mode"], each["view"]) for each in value["comparisons"]] == [("hard", "stacked")]
+    assert {(run["name"], cell["view"]) for run in value["runs"] for cell in run["scores"]} == {
+        ("model", "stacked"),
+        ("pixels", "tei"),
+    }
+    printed = " ".join(run("score", outputs, other, *asked).split())
+    assert printed.count("in the median") == 1 and "Note: All: hard: " in printed
+
+
 def test_bits_are_a_breakdown_and_a_column_of_evidence(run: Run, dataset: Path, outputs: Path, pixels: Path) -> None:
     evidence = outputs.with_name("spans.jsonl")
     printed = run("score", outputs, "--data", dataset, "--pixels", pixels, "--spans", evidence)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,8 +118,7 @@ def score(
         with write_evidence(spans, session.task) as evidence:
             results = [session.score(run, evidence) for run in runs]
         if settings.pixels is not None:
-            runs.append((receive(settings.pixels),))
-            results.append(replace(session.score(runs[-1]), from_pixels=True))
+            results.append(session.score_baseline(receive(settings.pixels)))
     results = assign_titles(results)
     written = _write_saved(results, results_to, secret=session.key.hidden)
     results = [results[place] for place in by_score(results)]

@@ -196,12 +196,20 @@ def score_page(results: Sequence[RunResult], comparisons: Sequence[Comparison], 
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
-    """Notes and problems of all runs, as sentences."""
+    """Notes and problems of all runs, as sentences; a note on the spans, which all models have, once."""
+    models = [result for result in results if not result.from_pixels]
+    cells = tuple(f"{cell.view.label}, {cell.variant}: " for cell in models[0].cells)  # on outputs of one model
+    common = [
+        note
+        for note in models[0].notes
+        if models[1:] and not note.startswith(cells) and all(note in model.notes for model in models)
+    ]
+    yield from (f"All: {note}" for note in common)
     for result in results:
         head = f"{result.title}: " if len(results) > 1 else ""
-        said = {note for other in results if result.from_pixels and other is not result for note in other.notes}
+        said = {note for model in models if result.from_pixels for note in model.notes}.union(common)
         for note in result.notes:
-            if note not in said:  # of the spans, which are the same for the template baseline
+            if note not in said:
                 yield head + note
         for kind, (count, places) in result.problems.items():
             first = f" First: {', '.join(places)}." if places else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -128,6 +129,12 @@ class BaseScoringSession(ABC):
         Raises:
             PredictionError: A file cannot be read, fits the dataset nowhere, or (strictly) not wholly.
         """
+
+    def score_baseline(self, outputs: Outputs) -> RunResult:
+        """Score the template baseline in the view that it has, whatever view the models are scored in."""
+        session = copy(self)
+        session._view = None
+        return replace(session.score(outputs), from_pixels=True)
 
     @abstractmethod
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Any]:
