@@ -76,7 +76,6 @@ class Pipeline:
         first = resolve_font(config.font) if config.font else None
         self._chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self._style_led_by = cache(self._make_style)
-        self.style = self._style_led_by(0)
         self.censor = CensorList.load(self.language, config.censor_list)
         self.cleaning = CLEANINGS[config.clean] if config.clean else None
         self.text = load_pipeline(config.lang, config.spacy_model)
@@ -86,6 +85,15 @@ class Pipeline:
                 f"--mask nouns needs parts of speech, which {self.text.eligibility} does not give; "
                 "name a trained pipeline with --spacy-model."
             )
+
+    @cached_property
+    def style(self) -> Style:
+        """The style of captions; hidden sets have their own ones.
+
+        Raises:
+            FontError: The font's letters cannot be covered as asked for.
+        """
+        return self._style_led_by(0)
 
     def _make_style(self, face: int) -> Style:
         """The style whose font chain begins with face number ``face``."""

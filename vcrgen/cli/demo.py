@@ -21,8 +21,7 @@ STEPS = (
     "score demo/template.jsonl --data demo/data",
     "view demo/data demo/ocr.jsonl demo/template.jsonl --out demo/view",
     "compare demo/template.scores.json demo/ocr.scores.json",
-    "hidden samples:20 --private-source --items 4 --out demo/hidden --secret-file demo/secret.key",
-    "leaderboard init demo/board --data public:demo/data --data hidden:demo/hidden/key",
+    "leaderboard init demo/board --data public:demo/data",
     "leaderboard add demo/board demo/ocr.jsonl --model RapidOCR --team vcrgen",
     "leaderboard add demo/board demo/template.jsonl --model Templates --team vcrgen",
     "leaderboard export demo/board --to site --out demo/site",
@@ -33,7 +32,7 @@ STEPS = (
 def demo(
     out: Annotated[Path, out_option("The new folder.", default="demo")] = Path("demo"),
 ) -> None:
-    """Build, score, hide and rank built-in pairs offline, and write a board to open.
+    """Build from built-in pairs, score outputs, and write pages of failures and a board, offline.
 
     Each command is printed before it runs. The outputs are recorded ones of the OCR baseline and of the template
     baseline, which recognises letters by their visible pixels.

@@ -82,7 +82,9 @@ COMMANDS = {
     "study": CommandRow(
         "Run a human baseline study: invite raters, show them the items, report their results.", ("study",)
     ),
-    "demo": CommandRow("Build, score, hide and rank built-in pairs offline, and write a board to open.", ("demo",)),
+    "demo": CommandRow(
+        "Build from built-in pairs, score outputs, and write pages of failures and a board, offline.", ("demo",)
+    ),
     "fonts": CommandRow("List, check and fetch fonts.", ("fonts",)),
 }
 

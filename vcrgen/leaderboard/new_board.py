@@ -55,8 +55,9 @@ def init_board(
         with board.writing() as connection:
             check_database(connection)
             tasks = {test_set.task.name for test_set in test_sets}
-            for file in shipped_tables() if with_reported else ():
-                results.add_reported(connection, [row for row in read_reported(file) if row.task.name in tasks])
+            if with_reported:
+                rows = (row for file in shipped_tables() for row in read_reported(file))
+                results.add_reported(connection, [row for row in rows if row.task.name in tasks])
             for test_set in test_sets:
                 register_set(connection, test_set)
         write_settings(folder, settings)  # last: what makes the folder a board

@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -74,7 +74,7 @@ class Lexicon:
     @cached_property
     def alphabet(self) -> tuple[str, ...]:
         """The characters of all units, in code point order."""
-        return tuple(sorted({character for unit in self.units for character in unit}))
+        return tuple(sorted(set("".join(self.units))))
 
     @cached_property
     def code_of(self) -> Mapping[str, int]:
@@ -103,9 +103,10 @@ class Lexicon:
     def codes(self) -> npt.NDArray[np.int16]:
         """The characters of each unit as indices into the alphabet, shape (units, longest unit), -1 after the end."""
         points = np.array(self.units)[:, None].view(np.uint32)  # code points, 0 after the end
-        codes = np.searchsorted([ord(character) for character in self.alphabet], points).astype(np.int16)
-        codes[points == 0] = -1
-        return codes
+        known = [ord(character) for character in self.alphabet]
+        code_of_point = np.full(known[-1] + 1, -1, dtype=np.int16)
+        code_of_point[known] = np.arange(len(known))
+        return code_of_point[points]
 
     @cached_property
     def pairs(self) -> npt.NDArray[np.int64]:
@@ -115,7 +116,9 @@ class Lexicon:
             pair_codes = np.arange(count * count if count <= MAX_PAIRED else 0)
         else:
             inside = self.codes[:, 1:] >= 0
-            pair_codes = np.unique(self.codes[:, :-1][inside].astype(np.int64) * count + self.codes[:, 1:][inside])
+            is_pair = np.zeros(count * count, dtype=bool)
+            is_pair[self.codes[:, :-1][inside].astype(np.int64) * count + self.codes[:, 1:][inside]] = True
+            pair_codes = np.flatnonzero(is_pair)
         return np.stack(np.divmod(pair_codes, count))
 
     @cached_property
@@ -172,33 +175,42 @@ def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None
             f"Letters of {row.name} change their forms with their neighbours, so its words have no templates: the bits "
             "of its spans are unknown."
         )
-    counts = _word_list(file) if file else _word_frequencies(lang)
+    words = _word_list(file) if file else _word_frequencies(lang)
     source = f"list-{lang}" if file else f"wordfreq-{version('wordfreq')}-{lang}"
     if not row.joiner or row.particles:  # words are not delimited, or are too many to be listed
-        return make_lexicon(source, lang, _character_weights(lang, counts, size or CHARACTERS), "")
-    return make_lexicon(source, lang, _word_weights(counts, size or WORDS, row.script), " ")
+        return make_lexicon(source, lang, _character_weights(lang, words, size or CHARACTERS), "")
+    return make_lexicon(source, lang, _word_weights(words, size or WORDS, row.script), " ")
 
 
-def _word_frequencies(lang: str) -> Mapping[str, float]:
+def _word_frequencies(lang: str) -> Iterable[tuple[str, float]]:
+    """The words of a language with their frequencies, the most frequent ones first."""
     import wordfreq
 
-    frequencies: Mapping[str, float] = wordfreq.get_frequency_dict(lang)
+    words: Iterable[tuple[str, float]] = (
+        (word, frequency)
+        for centibels, equally_frequent in enumerate(wordfreq.get_frequency_list(lang))
+        for frequency in [wordfreq.cB_to_freq(-centibels)]
+        for word in equally_frequent  # in alphabetical order
+    )
     for letter in sorted(set().union(*calibration_sample(lang))):
         if len(letter.casefold()) > 1:  # wordfreq folds it, so a word may have either
-            frequencies = dict(_spelt(frequencies, letter.casefold(), letter))
-    return frequencies
+            words = _ranked(dict(_spelt(words, letter.casefold(), letter)))
+    return words
 
 
-def _spelt(frequencies: Mapping[str, float], folded: str, letter: str) -> Iterator[tuple[str, float]]:
+def _spelt(words: Iterable[tuple[str, float]], folded: str, letter: str) -> Iterator[tuple[str, float]]:
     """Yield words as they are, and with a letter in each place that has its folded form; all equally frequent."""
-    for word, count in frequencies.items():
+    for word, count in words:
+        if folded not in word:
+            yield word, count
+            continue
         places = [match.start() for match in re.finditer(folded, word)]
         spellings = [word, *(word[:at] + letter + word[at + len(folded) :] for at in places)]
         yield from ((spelling, count / len(spellings)) for spelling in spellings)
 
 
-def _word_list(file: Path) -> Mapping[str, float]:
-    """Read a word list of the user, gzipped or not."""
+def _word_list(file: Path) -> Iterable[tuple[str, float]]:
+    """Read a word list of the user, gzipped or not: its words with their frequencies, the most frequent ones first."""
     try:
         if file.stat().st_size > MAX_LIST_BYTES:
             raise ConfigError(f"The word list {file} is larger than {MAX_LIST_BYTES >> 20} MiB.")
@@ -210,7 +222,7 @@ def _word_list(file: Path) -> Mapping[str, float]:
     for number, line in enumerate(text.splitlines(), start=1):
         word, _, count = line.partition("\t")
         counts[unicodedata.normalize("NFC", word.strip())] = _frequency(count or "1", f"{file}, line {number}")
-    return counts
+    return _ranked(counts)
 
 
 def _frequency(text: str, place: str) -> float:
@@ -223,18 +235,14 @@ def _frequency(text: str, place: str) -> float:
     return frequency
 
 
-def _most_frequent(
-    counts: Mapping[str, float], size: int, accepts: Callable[[str], bool]
-) -> Iterator[tuple[str, float]]:
-    """Yield the most frequent of the accepted entries."""
-    ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return islice((entry for entry in ranked if accepts(entry[0])), size)
+def _ranked(counts: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
-def _word_weights(counts: Mapping[str, float], size: int, script: str) -> dict[str, float]:
+def _word_weights(words: Iterable[tuple[str, float]], size: int, script: str) -> dict[str, float]:
     """Weights of the most frequent words of letters, each in its `FORMS`."""
     weights: defaultdict[str, float] = defaultdict(float)
-    for word, count in _most_frequent(counts, size, lambda word: _is_word(word, script)):
+    for word, count in islice((entry for entry in words if _is_word(entry[0], script)), size):
         weights[word] += FORMS["lower"] * count
         weights[word[0].upper() + word[1:]] += FORMS["title"] * count
         weights[word.upper()] += FORMS["upper"] * count
@@ -249,16 +257,17 @@ def _is_word(word: str, script: str) -> bool:
     return len(word) <= MAX_LETTERS and own
 
 
-def _character_weights(lang: str, counts: Mapping[str, float], size: int) -> dict[str, float]:
+def _character_weights(lang: str, words: Iterable[tuple[str, float]], size: int) -> dict[str, float]:
     """Weights of the most frequent characters of the language's scripts; with the space, where its texts have some."""
     row = language_row(lang)
     scripts = tuple({row.script, *row.other_scripts})
     scripts += ("IDEOGRAPHIC ITERATION MARK",) if "HIRAGANA" in scripts else ()
     characters: defaultdict[str, float] = defaultdict(float)
-    for word, count in counts.items():
+    for word, count in words:
         for character in word:
             characters[character] += count
-    weights = dict(_most_frequent(characters, size, lambda letter: unicodedata.name(letter, "").startswith(scripts)))
+    own = (entry for entry in _ranked(characters) if unicodedata.name(entry[0], "").startswith(scripts))
+    weights = dict(islice(own, size))
     if row.joiner == " ":
         weights[" "] = _SPACE_SHARE * math.fsum(weights.values())
     return weights

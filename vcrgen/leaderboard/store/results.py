@@ -219,8 +219,12 @@ def add_reported(connection: Connection, rows: Sequence[ReportedResult]) -> int:
 
     A row that is there with other figures stays as it is, and the new one is added beside it: nothing is replaced.
     """
-    stored = set(all_reported(connection))
-    new = [asdict(row) | {"view": row.view.value, "access": row.access.value} for row in rows if row not in stored]
+    stored, columns = set(all_reported(connection)), [field.name for field in fields(ReportedResult)]
+    new = [
+        {name: getattr(row, name) for name in columns} | {"view": row.view.value, "access": row.access.value}
+        for row in rows
+        if row not in stored
+    ]
     if new:
         connection.execute(insert(reported), new)
     return len(new)
