@@ -1,4 +1,4 @@
-"""Compress the wheel by libdeflate: zlib's best is above 33 MB, of which nearly all is fonts."""
+"""Compress the wheel by libdeflate: zlib's best is above 18 MB, of which nearly all is fonts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import deflate
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 LEVEL = 10  # libdeflate's first that looks for the best: 0.1 % above its last, in half the time
-LIMIT = 33_000_000  # bytes of a wheel
+LIMIT = 18_000_000  # bytes of a wheel
 LOCAL, CENTRAL, END = "<4s5H3L2H", "<4s6H3L5H2L", "<4s4H2LH"
 
 

@@ -4,7 +4,7 @@
 
 A cell has the covered rows of a line, or the share of ink that another cover hides, and the median visible ink of the
 sample. `!` marks a cell further from its target than 0.05 at 20 px, or 0.03 from 28 px on; the exit code is then 1.
-Fetched faces are in the table, too.
+Fetched faces that are on this machine are in the table, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vcrgen.core.records import NAMED_MODES
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
-from vcrgen.typeset.fonts import default_chain, font_registry, resolve_font, text_faces
+from vcrgen.typeset.fonts import default_chain, font_registry, resolve_font
 from vcrgen.typeset.style import make_style
 
 SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
@@ -39,7 +39,7 @@ def table(lang: str, sizes: list[int], kind: str) -> int:
     heads = [f"{mode}, {size} px" for size in sizes for mode in NAMED_MODES]
     print(f"| face | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
     off = 0
-    for name in text_faces(lang):
+    for name in (name for name, entry in font_registry().items() if lang in entry.text and entry.is_installed):
         cells = []
         for size in sizes:
             chain = default_chain(language.fonts, size=size, first=resolve_font(name))

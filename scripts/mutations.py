@@ -49,6 +49,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/data/test_parquet_limits.py",
     ),
     M(
+        "typeset",
+        "a face that a machine has fetched is a default one",
+        "lang in entry.text and not entry.fetched",
+        "lang in entry.text and entry.is_installed",
+        "tests/typeset/test_fonts.py",
+    ),
+    M(
         "text",
         "jieba's words are loaded for each character of a block",
         "for character in set(block) - self._loaded:",

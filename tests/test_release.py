@@ -92,7 +92,7 @@ def test_the_compressed_wheel_has_the_same_files_in_fewer_bytes(hook: ModuleType
 def test_a_wheel_above_the_limit_is_not_built(
     hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert hook.LIMIT == 33_000_000
+    assert hook.LIMIT == 18_000_000
     monkeypatch.setattr(hook, "LIMIT", 100)
     wheel = tmp_path / "made.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -35,7 +35,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 PAGE = Page("docs/languages.md")
-COMMANDS = [line for line in PAGE.commands if line != "vcrgen fonts fetch"]  # tests/typeset/test_fetch.py runs that
+COMMANDS = [line for line in PAGE.commands if "fonts fetch" not in line]  # tests/typeset/test_fetch.py runs that
 
 
 @pytest.mark.parametrize("line", COMMANDS)

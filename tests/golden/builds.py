@@ -134,7 +134,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "another seed": {"seed": 5},
     "low": {"max_height": 160},
 }
-FONTS = {"en": "caladea", "zh": "lxgw-wenkai"}
+FONTS = {"en": "caladea", "zh": "wenquanyi-micro-hei"}
 
 
 @for_languages("variants", *INK)
@@ -201,7 +201,9 @@ def line_breaks(bench: Bench, lang: str) -> Any:
     from vcrgen.builder.pipeline import Pipeline
     from vcrgen.core.records import Reject
 
-    fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("lxgw-wenkai", "ar-pl-kaiti-gb")}[lang]
+    fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("wenquanyi-micro-hei", "ar-pl-sungti-gb")}[
+        lang
+    ]
     flat = bitmap(1, 320, 24)  # quick to resize, and at no width lower than 16 px
     items = [replace(item, image=flat) for item in items_of(lang, range(20))]
     found: dict[str, str] = {}

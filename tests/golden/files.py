@@ -246,14 +246,13 @@ def shown_tokens(lang: str, text: str) -> list[str]:
 @for_languages("calibration", "pillow", "freetype", "machine")
 def calibration(bench: Bench, lang: str) -> Any:
     """Rows, visible ink with its spread, and both targets, for every shipped font of a language."""
-    from vcrgen.hidden.run import default_fonts
     from vcrgen.text.languages import LANGUAGES as KNOWN
-    from vcrgen.typeset.fonts import default_chain, resolve_font
+    from vcrgen.typeset.fonts import default_chain, resolve_font, text_faces
     from vcrgen.typeset.style import make_style
 
     row = KNOWN[lang]
     found: dict[str, Any] = {}
-    for font in default_fonts(lang):
+    for font in text_faces(lang):
         for size in (20, 25, 34) if lang == "en" else (20, 25):
             chain = default_chain(row.fonts, size=size, first=resolve_font(font))
             covers = make_style(row, chain, width=300, max_height=900).calibrations

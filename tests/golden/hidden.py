@@ -28,7 +28,7 @@ def hidden_set(bench: Bench) -> Path:
     def make(out: Path) -> None:
         known = [{"id": "known", "image": bitmap(200, 50, 50), "caption": captions("en")[0]}]
         reference = bench.once("sources/known.jsonl", lambda path: write_pairs(path, known))
-        words = ("--items", 5, "--same-pairs", 2, "--fonts", "lato,liberation-serif,carlito", "--column", "id=id")
+        words = ("--items", 5, "--same-pairs", 2, "--fonts", "open-sans,liberation-serif,caladea", "--column", "id=id")
         words += ("--cover", "rows")
         printed = bench.run(
             "hidden",
@@ -105,7 +105,7 @@ def hidden_forms(bench: Bench) -> Any:
     """Two forms of other pairs: which pair is in which form and part, and how alike the forms are."""
 
     def make(out: Path) -> None:
-        words = ("--items", 6, "--forms", 2, "--fonts", "lato", "--column", "id=id", "--reuse-secret")
+        words = ("--items", 6, "--forms", 2, "--fonts", "open-sans", "--column", "id=id", "--reuse-secret")
         words += ("--public-pictures",)
         bench.run("hidden", bench.pairs("en"), "--out", out, "--secret-file", secret_file(bench), *words)
 

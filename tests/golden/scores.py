@@ -371,7 +371,7 @@ def signatures(bench: Bench) -> Any:
             mask="percentage",
             percentage=0.25,
             ngram_size=4,
-            font="lato",
+            font="open-sans",
             font_size=31,
             width=512,
             max_lines=3,

@@ -21,7 +21,7 @@ Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "5eed" * 16
-FONTS = ("lato", "liberation-serif", "carlito")
+FONTS = ("open-sans", "liberation-serif", "caladea")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -137,7 +137,7 @@ def finished_chinese(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def small(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One form of three items in one font; not to be changed."""
     out = tmp_path_factory.mktemp("hidden") / "small"
-    make(out, items=3, fonts=("lato",))
+    make(out, items=3, fonts=("open-sans",))
     return out
 
 

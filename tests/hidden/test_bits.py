@@ -36,7 +36,7 @@ Answers = Callable[[Path], list[dict[str, Any]]]
 @pytest.fixture(scope="module")
 def by_bits(make: Callable[..., HiddenResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("bits") / "set"
-    make(out, items=3, fonts=("lato",), cover="bars")
+    make(out, items=3, fonts=("open-sans",), cover="bars")
     return out
 
 
@@ -129,7 +129,7 @@ def test_white_rows_are_said_to_be_settled(
     run: Callable[..., tuple[int, str, str]], by_bits: Path, secret_file: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "rows"
-    words = ("--items", 1, "--fonts", "lato", "--secret-file", secret_file, "--reuse-secret", "--cover", "rows")
+    words = ("--items", 1, "--fonts", "open-sans", "--secret-file", secret_file, "--reuse-secret", "--cover", "rows")
     code, said, err = run("hidden", "samples:20", "--private-source", *words, "--out", out)
     assert code == 0 and "the visible pixels settle every span" in err, said
     total = json.loads((out / "key/report.json").read_text())["spans"]

@@ -12,7 +12,7 @@ import pytest
 Run = Callable[..., tuple[int, str, str]]
 Tree = Callable[[Path], dict[str, bytes]]
 Answers = Callable[[Path], list[dict[str, Any]]]
-SMALL = ("samples:40", "--private-source", "--items", 3, "--fonts", "lato", "--cover", "rows")
+SMALL = ("samples:40", "--private-source", "--items", 3, "--fonts", "open-sans", "--cover", "rows")
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_set_from_beginning_to_end(run: Run, tree: Tree, answers: Answers) -> 
     said += [out, err]
     assert code == 0, err
     assert "A new secret is in my.key" in err and "The set is complete." in out
-    assert "set/public for participants, set/key to keep" in out and "3 items" in out and "lato 3" in out
+    assert "set/public for participants, set/key to keep" in out and "3 items" in out and "open-sans 3" in out
     before = tree(Path("set"))
     code, out, err = run("hidden", *SMALL, "--out", "set", "--secret-file", "my.key")
     said += [out, err]
@@ -59,7 +59,7 @@ def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, ow
 
 
 def test_forms(run: Run, tree: Tree, finished_forms: Path, own_secret: Path) -> None:
-    options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito", "--cover", "rows")
+    options = ("--items", 4, "--same-pairs", 3, "--fonts", "open-sans, liberation-serif ,caladea", "--cover", "rows")
     code, out, err = run(
         "hidden", "samples:40", "--private-source", *options, "--out", "set", "--secret-file", own_secret
     )

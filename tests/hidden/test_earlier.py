@@ -53,7 +53,7 @@ def test_pairs_of_an_earlier_set_are_refused(
     numbers = sorted(int(answer["source_id"].removeprefix("en-")) for answer in answers(small))
     rows = samples_of((*numbers, 50, 51))
     source = write_pairs(tmp_path / "pairs.parquet", rows)
-    options = {"source": source, "secret": other_secret_file, "not_in": (str(small / part),), "fonts": ("lato",)}
+    options = {"source": source, "secret": other_secret_file, "not_in": (str(small / part),), "fonts": ("open-sans",)}
     report = make(tmp_path / "out", items=2, **options).report
     assert {answer["caption"] for answer in answers(tmp_path / "out")} == {caption for _, caption in rows[-2:]}
     with pytest.raises(NoPairsError, match=r"2 usable pairs, and 3 .*in_reference 3"):

@@ -102,7 +102,7 @@ def test_only_the_boxes_differ_from_the_uncovered_caption(folder: Path, name: st
 
 def maker(secret: bytes = b"s" * 32, **options: Any) -> FormBuilder:
     config = load_build_config(None, {"source": "samples", "lang": "en", **options})
-    return FormBuilder(config, Secret(secret), ("lato", "carlito"))
+    return FormBuilder(config, Secret(secret), ("open-sans", "caladea"))
 
 
 def forms_of(
@@ -260,4 +260,4 @@ def test_covers_of_a_font_are_calibrated_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(FormBuilder, "_make_style", counted)
     builder = maker()
-    assert builder._style("lato", 30) is builder._style("lato", 30) and made.count(("lato", 30)) == 1
+    assert builder._style("open-sans", 30) is builder._style("open-sans", 30) and made.count(("open-sans", 30)) == 1

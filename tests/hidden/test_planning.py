@@ -64,5 +64,5 @@ def test_any_number_of_workers_gives_one_set(
     pairs += [pairs[0], (pairs[1][0], "the of and")]
     source = str(write_pairs(tmp_path / "pairs.parquet", pairs))
     for workers in (1, 2):
-        make(tmp_path / str(workers), source=source, items=5, fonts=("lato",), workers=workers)
+        make(tmp_path / str(workers), source=source, items=5, fonts=("open-sans",), workers=workers)
     assert tree(tmp_path / "1") == tree(tmp_path / "2")

@@ -43,7 +43,7 @@ def test_the_package_rebuilds_none_of_the_pairs(
     small: Path, make: Callable[..., Any], answers: Answers, other_secret_file: Path, tmp_path: Path
 ) -> None:
     """The attack: all pairs that the package has under small numbers, and under those of another secret."""
-    make(tmp_path / "other", items=3, fonts=("lato",), secret=other_secret_file)
+    make(tmp_path / "other", items=3, fonts=("open-sans",), secret=other_secret_file)
     mine, other = answers(small), answers(tmp_path / "other")
     numbers = {int(answer["source_id"].removeprefix("en-")) for answer in mine}
     assert min(numbers) > 1 << 128
@@ -93,7 +93,7 @@ def test_pictures_that_may_be_public_are_named(run: Run, tmp_path: Path) -> None
     """Neither pairs nor questions without a word about their pictures; the card, and the key for boards, say what."""
     write_pairs(Path("pairs.parquet"), samples_of(range(8)))
     write_pairs(Path("known.parquet"), samples_of(range(90, 93)))
-    pairs = ("hidden", "pairs.parquet", "--items", 2, "--fonts", "lato", "--cover", "rows", "--reuse-secret")
+    pairs = ("hidden", "pairs.parquet", "--items", 2, "--fonts", "open-sans", "--cover", "rows", "--reuse-secret")
     build_scene_set(BloomSceneOptions(items=23, seed=7), Path("own"))
     manifest = Path("own/manifest.json")
     manifest.write_text(manifest.read_text("utf-8").replace("scenes-", "own-"), "utf-8")

@@ -307,7 +307,7 @@ def test_every_split_and_mode_of_a_reference_is_read(
     """Only `train` of a folder was read: sets came from its other splits, and passed every check."""
     write(tmp_path / "known")
     write_pairs(tmp_path / "pairs.parquet", samples_of(range(11)))
-    options = {"source": tmp_path / "pairs.parquet", "not_in": (str(tmp_path / "known"),), "fonts": ("lato",)}
+    options = {"source": tmp_path / "pairs.parquet", "not_in": (str(tmp_path / "known"),), "fonts": ("open-sans",)}
     report = make(tmp_path / "out", items=2, **options).report
     fresh = {sample_pair("en", number).caption for number in (9, 10)}
     assert {answer["caption"] for answer in answers(tmp_path / "out")} == fresh

@@ -26,7 +26,7 @@ from vcrgen.samples import sample_pair
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
 Answers = Callable[[Path], list[dict[str, Any]]]
-SMALL = {"items": 3, "fonts": ("lato",)}
+SMALL = {"items": 3, "fonts": ("open-sans",)}
 
 
 def failures(folder: Path) -> list[str]:
@@ -85,7 +85,7 @@ def test_fonts_places_and_covers_are_balanced(finished: Path, finished_forms: Pa
         lines = answers(folder)
         fonts, places = (Counter(a[name] for a in lines) for name in ("font", "strip"))
         covers = Counter(span["cover"] for a in lines for span in a["spans"])
-        assert set(fonts) == {"lato", "liberation-serif", "carlito"} and spread(fonts) <= 1
+        assert set(fonts) == {"open-sans", "liberation-serif", "caladea"} and spread(fonts) <= 1
         assert set(places) == {"above", "below"} and spread(places) <= 1
         assert set(covers) == {"easy", "hard"} and spread(covers) <= 1
         assert all(600 <= a["width"] <= 1000 for a in lines)
@@ -114,7 +114,7 @@ def test_forms_are_of_the_same_pairs_and_share_nothing_else(finished_forms: Path
 def test_one_form_is_the_first_of_several(make: Make, answers: Answers, tmp_path: Path) -> None:
     """If the same pairs can be used."""
     for name, forms in (("one", 1), ("several", 2)):
-        make(tmp_path / name, items=2, fonts=("lato",), same_pairs=forms)
+        make(tmp_path / name, items=2, fonts=("open-sans",), same_pairs=forms)
     assert answers(tmp_path / "one") == answers(tmp_path / "several/form-1")
 
 
@@ -161,7 +161,7 @@ def test_stopped_between_pairs(
 def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ["hidden", "samples:40", "--private-source", "--out", str(out), "--items", "6", "--cover", "rows"]
-    words += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
+    words += ["--secret-file", str(secret_file), "--fonts", "open-sans,liberation-serif,caladea", "--reuse-secret"]
     process = stands_at(5, *words)
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
@@ -181,7 +181,7 @@ def test_killed_before_any_file_is_put_in_place(
     make: Make, tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forms: int
 ) -> None:
     """The state of the disk at each renaming, of files and of finished parts, with what was half written."""
-    options = {"items": 3 - forms, "fonts": ("lato", "carlito"), "forms": forms}
+    options = {"items": 3 - forms, "fonts": ("open-sans", "caladea"), "forms": forms}
     states = itertools.count()
     real = Path.replace
 
@@ -260,7 +260,7 @@ def put_thesis(out: Path, make: Make) -> None:
 
 
 def put_other_options(out: Path, make: Make) -> None:
-    make(out, items=2, fonts=("lato",))
+    make(out, items=2, fonts=("open-sans",))
 
 
 def put_other_source(out: Path, make: Make) -> None:
@@ -269,7 +269,7 @@ def put_other_source(out: Path, make: Make) -> None:
 
 def put_unfinished(out: Path, make: Make) -> None:
     with pytest.raises(_Stop):
-        make(out, items=2, fonts=("lato",), listener=_Stopping(1, _Stop))
+        make(out, items=2, fonts=("open-sans",), listener=_Stopping(1, _Stop))
 
 
 def put_changed(out: Path, make: Make) -> None:
@@ -397,9 +397,9 @@ def test_a_set_goes_on_with_its_own_secret_only(make: Make, hidden_set: Path, tm
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"fonts": ("lato", "no-such-font")}, FontError, "no-such-font cannot be used"),
+        ({"fonts": ("open-sans", "no-such-font")}, FontError, "no-such-font cannot be used"),
         ({"fonts": ("",)}, FontError, "cannot be used"),
-        ({"fonts": ("lato", "ar-pl-sungti-gb"), "lang": "zh"}, FontError, "lacks .* letters .*of Chinese"),
+        ({"fonts": ("open-sans", "ar-pl-sungti-gb"), "lang": "zh"}, FontError, "lacks .* letters .*of Chinese"),
         ({"source": "no-such-file.parquet"}, SourceError, "no-such-file.parquet"),
         ({"config": {"caption_column": "text"}}, SourceError, "'text'"),
         ({"source": "samples:5", "items": 6}, NoPairsError, r"has 5 usable pairs, and 6 .*--items \(rejected: none\)"),
@@ -421,10 +421,10 @@ def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) 
     pairs = [(image, caption) for (image, _), caption in zip(samples_of(range(7)), captions, strict=True)]
     source = write_pairs(tmp_path / "pairs.parquet", pairs)
     with pytest.raises(NoPairsError, match="1 usable pair, and 4") as caught:
-        make(tmp_path / "out", source=source, items=4, fonts=("lato",))
+        make(tmp_path / "out", source=source, items=4, fonts=("open-sans",))
     assert "no_glyph 2" in str(caught.value) and good[:10] not in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.parquet"]
-    result = make(tmp_path / "out", source=source, items=1, fonts=("lato",))
+    result = make(tmp_path / "out", source=source, items=1, fonts=("open-sans",))
     assert result.report["items"] == 1 and failures(tmp_path / "out") == []
 
 

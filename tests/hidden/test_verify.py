@@ -78,7 +78,7 @@ def low(make: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> P
     ids = [f"source-{index:02d}" for index in range(6)]
     table = pa.table({"id": ids, "image": pa.array(images, pa.binary()), "caption": captions})
     pq.write_table(table, folder / "pairs.parquet")
-    make(folder / "set", source=folder / "pairs.parquet", items=4, fonts=("lato",))
+    make(folder / "set", source=folder / "pairs.parquet", items=4, fonts=("open-sans",))
     return folder / "set"
 
 
@@ -476,7 +476,7 @@ SEALED_AGAIN: dict[str, tuple[Plant, set[str]]] = {
     "answer in the README": (answer_in_readme, {DESCRIPTION, TEXTS}),
     "answer in the Croissant file": (answer_in_croissant, {DESCRIPTION}),
     "empty line in the README": (answer_length_in_readme, {DESCRIPTION}),
-    "font in the manifest": (manifest_with(font="lato"), {DESCRIPTION}),
+    "font in the manifest": (manifest_with(font="open-sans"), {DESCRIPTION}),
     "wrong count in the manifest": (manifest_with(items=9), {DESCRIPTION}),
     "count as a fraction": (manifest_with(items=4.0), {DESCRIPTION}),
     "language of another kind": (manifest_with(language=["en"]), {DESCRIPTION, QUESTIONS}),
@@ -592,7 +592,7 @@ def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.Temp
         patch.setattr(FormBuilder, "_make_style", style)
         patch.setattr(FormBuilder, "_drawing_style", lambda *args: replace(drawn(*args), cover=_Checkers.name))
         folder = tmp_path_factory.mktemp("checkered") / "set"
-        make(folder, source=low.parent / "pairs.parquet", items=4, fonts=("lato",))
+        make(folder, source=low.parent / "pairs.parquet", items=4, fonts=("open-sans",))
     return folder
 
 
@@ -852,7 +852,7 @@ def test_a_set_may_have_covers_that_are_not_rows(
     make: Callable[..., Any], tmp_path: Path, answers: Callable[[Path], list[dict[str, Any]]], secret: Secret
 ) -> None:
     """Soft edges too: each hidden pixel has its own brightness in the key, and one that is another is found."""
-    make(tmp_path / "set", items=3, fonts=("lato",), cover="stain")
+    make(tmp_path / "set", items=3, fonts=("open-sans",), cover="stain")
     folder = tmp_path / "set"
     assert all(check.ok for check in verify(folder, secret=secret))
     found = answers(folder)

@@ -102,7 +102,7 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pq.write_table(pa.table(columns), out.with_name("pairs.parquet"))
     source = str(out.with_name("pairs.parquet"))
     config = load_build_config(None, {"source": source})
-    options = HiddenOptions(config=config, items=8, fonts=("lato",), cover="rows", public_pictures=True)
+    options = HiddenOptions(config=config, items=8, fonts=("open-sans",), cover="rows", public_pictures=True)
     make_hidden(options, out=out, secret_file=secret_file)
     return out
 

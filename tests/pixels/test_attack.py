@@ -147,7 +147,7 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
     assert reply.text.split("\n") == CAPTIONS["en"][1]
     assert [set(span) for span in reply.spans] == [{"text", "bits", "fit", "signature"}] * 2
     with pytest.raises(RequestProblem, match="--font"):
-        TemplateModel(font="dejavu-serif").reply(request)
+        TemplateModel(font="caladea").reply(request)
     with pytest.raises(RequestProblem):
         TemplateModel().reply(Request(images=(b"no image",), language="en"))
     bare = encoded(covered_strip("en", [], ROWS["en"]))
@@ -166,7 +166,7 @@ def test_bars_of_capitals_are_no_covers(monkeypatch: pytest.MonkeyPatch) -> None
     assert strip.text.startswith("THE EFFECT OF") and [span.text for span in strip.spans] == ["lake is small"]
 
 
-@pytest.mark.parametrize(("font", "size"), [("lato-bold", 33), ("roboto", 33)])
+@pytest.mark.parametrize(("font", "size"), [("open-sans-bold", 33), ("caladea", 33)])
 def test_the_face_is_found_among_all_shipped_ones(font: str, size: int) -> None:
     """Strokes of lighter faces fit into a bold one; the highest letter of a line may be a rare one."""
     shaper = make_shaper(LANGUAGES["en"], FontChain([resolve_font(font)], size=size))

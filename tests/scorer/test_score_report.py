@@ -121,7 +121,7 @@ def compile_latex(text: str, page: str, folder: Path) -> None:
         make = [command_of("xetex"), "-ini", "-interaction=batchmode", "-etex", "-jobname=xelatex", "xelatex.ini"]
         subprocess.run(make, cwd=folder, capture_output=True, check=True)
         command = [make[0], "-fmt=./xelatex.fmt"]
-        head += rf"\setmainfont[Path={resource_dir('fonts').as_posix()}/]{{LXGWWenKai-Regular.ttf}}"
+        head += rf"\setmainfont[Path={resource_dir('fonts').as_posix()}/]{{gbsn00lp.ttf}}"
     (folder / "page.tex").write_text(f"{head}\\begin{{document}}\n\\input{{tables}}\n\\end{{document}}\n", "utf-8")
     command += ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False)

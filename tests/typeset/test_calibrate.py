@@ -47,7 +47,7 @@ def test_a_shipped_face_reaches_the_targets(name: str) -> None:
 
 def test_a_size_near_an_uneven_one_is_even() -> None:
     row = LANGUAGES["en"]
-    chains = [default_chain(row.fonts, size=near, first=resolve_font("carlito")) for near in range(26, 32)]
+    chains = [default_chain(row.fonts, size=near, first=resolve_font("caladea-bold")) for near in range(26, 32)]
     even = [make_style(row, chain, width=300, max_height=900).calibrations[Mode.HARD].is_even for chain in chains]
     assert not even[2] and any(even)
 
@@ -69,11 +69,11 @@ def test_a_sample_is_measured_once_in_a_type(monkeypatch: pytest.MonkeyPatch, tm
         covers = make_style(LANGUAGES[lang], chain, width=300, max_height=900).calibrations
         return [cover.visible for cover in covers.values()]
 
-    first = ink("lato", 20)
-    assert ink("lato", 20) == first and len(measured) == 1
-    assert ink("carlito", 20) != first and len(measured) == 2
-    assert ink("lato", 30) != first and len(measured) == 3
-    ink("lato", 20, "fr")
+    first = ink("open-sans", 20)
+    assert ink("open-sans", 20) == first and len(measured) == 1
+    assert ink("caladea", 20) != first and len(measured) == 2
+    assert ink("open-sans", 30) != first and len(measured) == 3
+    ink("open-sans", 20, "fr")
     assert len(measured) == 4
 
 
@@ -89,7 +89,7 @@ def test_hard_hides_what_easy_hides() -> None:
 def test_a_font_of_another_language_is_refused() -> None:
     row = LANGUAGES["zh"]
     with pytest.raises(FontError, match=r"lacks \d+ of \d+ letters of a sample of Chinese"):
-        make_style(row, default_chain(row.fonts, size=20, first=resolve_font("lato")), width=300, max_height=900)
+        make_style(row, default_chain(row.fonts, size=20, first=resolve_font("open-sans")), width=300, max_height=900)
 
 
 def test_a_text_without_letters_of_the_font_changes_nothing() -> None:

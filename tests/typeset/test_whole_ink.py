@@ -103,7 +103,7 @@ def test_nothing_of_a_covered_text_stands_outside_its_cover(face: str) -> None:
 
 @pytest.mark.parametrize("kind", ["bars", "stripes", "fold", "dropout"])
 def test_every_kind_hides_all_of_a_text(kind: str) -> None:
-    layout, words = setting("pt", FontChain([resolve_font("dejavu-serif")], size=20), 300)
+    layout, words = setting("pt", FontChain([resolve_font("liberation-serif")], size=20), 300)
     strip, hidden, _ = covered(layout, words[::2], all_of(kind, layout))
     assert ((strip == without(layout, words[::2])) | hidden).all()
 

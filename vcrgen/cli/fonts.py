@@ -67,7 +67,7 @@ def check(
 @fonts.command(
     epilog=examples(
         "vcrgen fonts fetch",
-        "vcrgen fonts fetch noto-sans-cjk-sc noto-sans-cjk-sc-bold",
+        "vcrgen fonts fetch lxgw-wenkai ar-pl-kaiti-gb",
         "vcrgen fonts fetch wenquanyi-zen-hei --mirror http://ftp.de.debian.org/debian",
     )
 )
@@ -75,7 +75,7 @@ def fetch(
     names: Annotated[list[str] | None, typer.Argument(help="Names of fonts.", show_default="all to fetch")] = None,
     mirror: Annotated[str | None, typer.Option(help="A Debian mirror.", show_default="deb.debian.org")] = None,
 ) -> None:
-    """Fetch the fonts that are too large to ship from Debian's packages, checked against pinned hashes.
+    """Fetch fonts that are not shipped from Debian's packages, checked against pinned hashes.
 
     They go to the folder in the environment variable VCRGEN_FONTS, or to vcrgen/fonts in the user's cache. A font that
     is there already is not fetched again.

@@ -21,7 +21,7 @@ from vcrgen.core.files import canonical_json, sha256_file
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
 
-VERSION = "vcrgen-hidden-3"
+VERSION = "vcrgen-hidden-4"
 HIDDEN_MODE = "mixed"  # of every question; the modes of its spans are in the key
 HIDDEN_VIEWS = (View.STACKED, View.TEI)
 # The splits of a hidden set, in the field `part` of the key: scored during the open phase, or at the end.

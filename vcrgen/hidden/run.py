@@ -44,7 +44,7 @@ from vcrgen.hidden.splits import draw_splits
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
 from vcrgen.typeset.cover_kinds import PATTERN_RULES, ROWS
-from vcrgen.typeset.fonts import Face, font_registry, resolve_font, text_faces
+from vcrgen.typeset.fonts import Face, resolve_font, text_faces
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"
@@ -97,11 +97,6 @@ def make_hidden(
         return run.result(was_complete=was_complete, made_secret=made_secret)
 
 
-def default_fonts(lang: str) -> tuple[str, ...]:
-    """All shipped text faces of a language, without fetched ones, as every machine has these."""
-    return tuple(name for name in text_faces(lang) if not font_registry()[name].fetched)
-
-
 def source_of_pictures(built_in: bool, options: HiddenOptions, *, what: str, give: str) -> Pictures:
     """Tell where the pictures of a set are from.
 
@@ -145,7 +140,7 @@ def _open_sources(options: HiddenOptions) -> _Sources:
     pairs = open_source(config)
     pictures = source_of_pictures(isinstance(pairs, SampleSource), options, what="Built-in pairs", give="pairs")
     check_columns(pairs, config)
-    faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(config.lang)]
+    faces = [(font, *resolve_font(font)) for font in options.fonts or text_faces(config.lang)]
     parts_by_name = {name: find_earlier_sets(name) for name in options.not_in}
     public = [name for name, parts in parts_by_name.items() if not parts]
     public_configs = [load_build_config(None, {"source": name, "lang": config.lang}) for name in public]

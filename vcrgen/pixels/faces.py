@@ -11,7 +11,7 @@ from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, SURE, Typeface
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.text.languages import language_row
-from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_font, text_faces
+from vcrgen.typeset.fonts import FontChain, line_height, resolve_font, text_faces
 
 LEAST_SIZE, MOST_SIZE = 10, 64  # px
 SIZES = 2  # sizes that are tried, the likeliest ones by the distance of lines
@@ -24,14 +24,13 @@ class FaceFinder:
 
     Args:
         words: The lexicon.
-        font: A font file or a name of the registry instead of all faces that can set the language.
+        font: A font file or a name of the registry instead of all shipped faces that can set the language.
     """
 
     def __init__(self, words: Lexicon, font: str | None = None) -> None:
         self._words = words
-        shipped = [name for name in text_faces(words.lang) if not font_registry()[name].fetched]
         usual = language_row(words.lang).fonts[0]
-        names = [font] if font else sorted(shipped, key=lambda name: name != usual)
+        names = [font] if font else sorted(text_faces(words.lang), key=lambda name: name != usual)
         self._fonts = [resolve_font(name) for name in names]
         self._face = lru_cache(maxsize=64)(self._open)
 

@@ -16,7 +16,7 @@ from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.harfbuzz import UNIT, HarfBuzzShaper
 
 SIZE = 64  # pixels at which outlines are taken
-LATIN = {False: ("liberation-sans", "dejavu-sans"), True: ("liberation-sans-bold", "dejavu-sans-bold")}
+LATIN = {False: ("liberation-sans", "dejavu-sans"), True: ("liberation-sans-bold", "dejavu-sans")}
 OTHERS = ("noto-sans-arabic", "noto-sans-devanagari", "wenquanyi-micro-hei", "nanum-gothic", "droid-sans-fallback")
 MOST_OUTLINES = 4096
 _RIGHT_TO_LEFT = ("R", "AL")

@@ -1,4 +1,4 @@
-"""Fetch the fonts that are too large to ship: a whole Debian package is downloaded, and one file of it is kept.
+"""Fetch the fonts that are not shipped: a whole Debian package is downloaded, and one file of it is kept.
 
 Packages and fonts are those whose hashes are in ``fonts/fonts.toml``, whichever mirror they come from.
 """

@@ -133,11 +133,11 @@ def _entry(name: str, row: dict[str, Any]) -> FontEntry:
 
 
 def text_faces(lang: str) -> tuple[str, ...]:
-    """Names of installed faces that may set a whole caption in a language, in the order of the registry.
+    """Names of shipped faces that may set a whole caption in a language, in the order of the registry.
 
-    Fetched faces are among them, so the result differs between machines.
+    Fetched faces are not among them, so the result is the same on every machine.
     """
-    return tuple(name for name, entry in font_registry().items() if lang in entry.text and entry.is_installed)
+    return tuple(name for name, entry in font_registry().items() if lang in entry.text and not entry.fetched)
 
 
 def find_font(name: str) -> FontEntry:

@@ -215,7 +215,7 @@ def test_states_that_do_not_fit(state: Callable[[dict[str, Any]], Any], says: st
 
 @pytest.mark.parametrize(
     "other",
-    [{"seed": 3}, {"views": ("tei",)}, {"font": "carlito"}],
+    [{"seed": 3}, {"views": ("tei",)}, {"font": "caladea"}],
 )
 def test_a_state_fits_its_own_options_only(other: dict[str, Any]) -> None:
     with pytest.raises(StreamError, match="other options"):
