@@ -1,21 +1,16 @@
-"""A leaderboard under load, with ratios to yardsticks measured in the same run.
+"""A leaderboard under load.
 
     python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL]
-    python scripts/bench_leaderboard.py --models 50 500 2000
+    python scripts/bench_leaderboard.py --models 50 2000
     python scripts/bench_leaderboard.py --kills 14 --submissions 300 [--clock LIBFAKETIME] [--database URL]
 
 Clients hand in submissions at once to a real server, while a reader fetches the index, tables, models' pages and pages
 of submissions one after another, until everything is scored. Each file is another model's and holds an output for each
-item of a synthetic set. The yardsticks: the same reader on the same board when nothing happens, and scoring one file
-in a process that does nothing else.
+item of a synthetic set. The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th
+percentile of reading is above 200 ms. Use an empty PostgreSQL database with --database.
 
-The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th percentile of reading while
-it scores is above 200 ms. Use an empty PostgreSQL database with --database.
-
-With --models 50 500 2000 boards with so many models of two sets are made and looked at, in milliseconds of processor:
-what a page takes to be made, how large it is, what it takes from the cache, and what finishing a file takes. The
-yardstick is SHA-256 of 64 MiB. The exit code is 1 if the first page has 60 kB or more as it is sent, if it or a search
-takes 50 ms or more from the cache (the median of 20 times), an export a second, or finishing a file 100 ms.
+With --models 50 2000 boards with so many models of two sets are made, and the milliseconds of processor printed that
+finishing a file takes.
 
 With --kills the service is killed (kill -9) so many times, each time at a random moment after it took or scored a file;
 a client that gets no answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at
@@ -26,7 +21,6 @@ does not hold.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import http.client
 import json
 import multiprocessing as mp
@@ -44,42 +38,32 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from sqlalchemy import Connection, insert, text
-from starlette.testclient import TestClient
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome
-from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log, record
 from vcrgen.leaderboard.store.schema import pair_statistics, rankings
 from vcrgen.leaderboard.store.state import counted_sums, store_sums
 from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.leaderboard.worker import finish
-from vcrgen.scorer.options import ScoreOptions
-from vcrgen.scorer.span_session import Session
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.sign_flips import FLIPS, flipped_sums
 
 MOST_MS = 200.0
-MOST_CACHED_MS, MOST_SENT = 50.0, 60_000  # of the first page of a large board
-MOST_EXPORT_MS, MOST_FINISH_MS = 1000.0, 100.0
-FIRST_TABLE = "board-set-0-any-stacked.html"
-SEARCH = f"{FIRST_TABLE}?page=2&search=model"
-YARDSTICK = 64 << 20  # bytes
 SETS, VIEWS = ("set-0", "set-1"), ("stacked", "tei")
 IMAGES, LAST = 500, 10  # of made-up scores; models whose files are finished as a worker does
 PATIENCE = 3600.0
@@ -102,7 +86,12 @@ def main() -> int:
     parser.add_argument("--clock", default="", help="libfaketime.so.1, by which the clock jumps at each kill")
     args = parser.parse_args()
     if args.models:
-        return grow(args.models)
+        for models in args.models:
+            with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as name:
+                print(
+                    f"{models:,} models: a file is finished in {finishing_ms(Path(name), models):,.0f} ms", flush=True
+                )
+        return 0
     with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
         bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
         if args.kills:
@@ -110,53 +99,8 @@ def main() -> int:
         return bench.run()
 
 
-def grow(sizes: list[int]) -> int:
-    """Look at boards of several sizes; the exit code."""
-    print("| models | | made | sent | from the cache |")
-    print("|---|---|---|---|---|")
-    bad = False
-    for models in sizes:
-        with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
-            bad |= look_at(Path(folder), models)
-    return int(bad)
-
-
-def look_at(folder: Path, models: int) -> bool:
-    """Print the figures of a board with so many models on two sets; true if they are not what is wanted."""
-    board, finish_ms = grown_board(folder, models)
-    started = time.process_time()
-    hashlib.sha256(bytes(YARDSTICK))
-    print(f"| {models:,} | the yardstick | {1000 * (time.process_time() - started):,.0f} ms | | |")
-    client = TestClient(make_app(board, lambda: True))
-    started = time.process_time()
-    assert client.get("/about.html").status_code == 200
-    print(f"| | all of the board, read once | {1000 * (time.process_time() - started):,.0f} ms | | |")
-    bad = finish_ms >= MOST_FINISH_MS
-    for name in (FIRST_TABLE, SEARCH, "gap.html", "history.html", "board.csv", "board.json"):
-        path, _, asked = name.partition("?")
-        pages = LivePages(board)
-        pages.now()  # reads what all pages show
-        started = time.process_time()
-        page = pages.get(path, TableRequest.parse(dict(parse_qsl(asked))))
-        made = 1000 * (time.process_time() - started)
-        assert page is not None
-        times = []
-        client.get(f"/{name}")
-        for _ in range(20):
-            started = time.process_time()
-            client.get(f"/{name}")
-            times.append(1000 * (time.process_time() - started))
-        cached = statistics.median(times)
-        if name == FIRST_TABLE:
-            bad |= len(page.packed) >= MOST_SENT
-        bad |= cached >= MOST_CACHED_MS if name in (FIRST_TABLE, SEARCH) else made >= MOST_EXPORT_MS
-        print(f"| | {name} | {made:,.0f} ms | {len(page.packed) / 1000:,.0f} kB | {cached:.1f} ms |")
-    print(f"| | a file is finished and ranked among {models:,} | {finish_ms:,.0f} ms | | |", flush=True)
-    return bad
-
-
-def grown_board(folder: Path, models: int) -> tuple[Board, float]:
-    """A board with made-up scores; and the milliseconds of processor that finishing a file takes on it."""
+def finishing_ms(folder: Path, models: int) -> float:
+    """The milliseconds of processor that finishing a file takes on a board with made-up scores."""
     keys = []
     for number in range(len(SETS)):
         keys.append(folder / f"key{number}.jsonl")
@@ -192,7 +136,7 @@ def grown_board(folder: Path, models: int) -> tuple[Board, float]:
             started = time.process_time()
             finish(board, submission, made_outcome(skills[number], flips[number], rng))
             times.append(1000 * (time.process_time() - started))
-    return board, statistics.median(times)
+    return statistics.median(times)
 
 
 def made_submission(number: int, set_name: str, rng: np.random.Generator) -> Submission:
@@ -269,23 +213,8 @@ def make_up_ranks(connection: Connection, skills: Floats) -> None:
 class Fetched:
     """The view of a reader."""
 
-    times: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  # milliseconds
     statuses: Counter[int] = field(default_factory=Counter)
-    by_kind: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, path: str, status: int, seconds: float) -> None:
-        """A page that was fetched."""
-        self.times.append(1000 * seconds)
-        self.statuses[status] += 1
-        self.by_kind.setdefault(re.split(r"[-.]", path.lstrip("/"))[0], []).append(1000 * seconds)
-
-    def percentile(self, share: float) -> float:
-        """Milliseconds that so many of the pages took at most."""
-        return percentile(self.times, share)
-
-
-def percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 class Bench:
@@ -310,7 +239,6 @@ class Bench:
 
     def run(self) -> int:
         """Everything; the exit code."""
-        exclusive = self.scoring_alone()
         with self.server() as url:
             fetch(connect(url), "/index.html")
             queue: Any = mp.get_context("spawn").Queue()
@@ -318,8 +246,8 @@ class Bench:
                 target=hand_in, args=(url, self.tokens, self.count, self.answers, queue)
             )
             sent.start()
-            start, busy, stop = time.monotonic(), Fetched(), threading.Event()
-            reader = threading.Thread(target=self.read, args=(url, busy, stop))
+            start, fetched, stop = time.monotonic(), Fetched(), threading.Event()
+            reader = threading.Thread(target=self.read, args=(url, fetched, stop))
             reader.start()
             ids, failures, accepting = queue.get(timeout=PATIENCE)
             sent.join()
@@ -328,9 +256,15 @@ class Bench:
             scoring = time.monotonic() - start
             stop.set()
             reader.join()
-            idle = Fetched()
-            self.read(url, idle, threading.Event(), most=max(200, min(len(busy.times), 1000)))
-        return self.report(ids, failures, accepting, scoring, busy, idle, exclusive)
+        bad, line = self.outcome(ids)
+        statuses = [status for status in failures + fetched.statuses if isinstance(status, int)]
+        print(line)
+        print(f"answers that were not 202: {dict(failures) or 'none'}; pages: {dict(fetched.statuses)}")
+        print(f"accepted in {accepting:.1f} s by {self.clients} clients, scored in {scoring:.1f} s")
+        times = sorted(fetched.times)
+        slow = times[int(0.95 * len(times))]
+        print(f"{len(times)} pages meanwhile, ms: median {statistics.median(times):.0f}, 95th percentile {slow:.0f}")
+        return int(bad or max(statuses, default=0) >= 500 or slow > MOST_MS)
 
     def kill(self, kills: int, clock: str) -> int:
         """Kill the service again and again while clients hand in; the exit code."""
@@ -399,25 +333,13 @@ class Bench:
         with self.board.reading() as connection:
             return sum(one.finished is None for one in list_submissions(connection))
 
-    def scoring_alone(self) -> float:
-        """Seconds for one file, of the fastest of five runs."""
-        file = self.folder / "preds.jsonl"
-        file.write_bytes(outputs(self.answers, 0))
-        session = Session(self.key, ScoreOptions())
-        seconds = []
-        for _ in range(5):
-            start = time.perf_counter()
-            session.score(file)
-            seconds.append(time.perf_counter() - start)
-        return min(seconds)
-
-    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9) -> None:
+    def read(self, url: str, into: Fetched, stop: threading.Event) -> None:
         """Fetch pages one after another, as a visitor does who never rests."""
         connection, rng = connect(url), random.Random(1)
         paths = ["/index.html", "/history.html", "/compare.html", "/about.html", "/board.csv"]
         models: list[str] = []
         pages: list[str] = []
-        for number in range(most):
+        for number in count():
             if stop.is_set():
                 return
             if number % 100 == 0:
@@ -429,41 +351,8 @@ class Bench:
             path = rng.choice({"single": paths, "model": models or paths, "status": pages or paths}[kind])
             start = time.perf_counter()
             status = fetch(connection, path)
-            into.add(path, status, time.perf_counter() - start)
-
-    def report(
-        self,
-        ids: list[str],
-        failures: Counter[Any],
-        accepting: float,
-        scoring: float,
-        busy: Fetched,
-        idle: Fetched,
-        exclusive: float,
-    ) -> int:
-        """Print the figures; the exit code."""
-        bad, line = self.outcome(ids)
-        faults = sum(
-            count
-            for status, count in (failures + busy.statuses + idle.statuses).items()
-            if isinstance(status, int) and status >= 500
-        )
-        print(f"{line}, 5xx {faults}")
-        print(f"answers that were not 202: {dict(failures) or 'none'}; pages: {dict(busy.statuses)}")
-        print(f"accepted in {accepting:.1f} s, {len(ids) / accepting:.1f} a second, by {self.clients} clients")
-        rate = len(ids) / scoring
-        print(
-            f"scored in {scoring:.1f} s, {rate:.2f} a second; one file alone, in a process that is warm: "
-            f"{1000 * exclusive:.0f} ms, so {1 / exclusive:.2f} a second: ratio {rate * exclusive:.2f}"
-        )
-        for name, seen in (("while it scores", busy), ("idle, same rows", idle)):
-            estimates = ", ".join(f"p{round(100 * share)} {seen.percentile(share):.0f}" for share in (0.5, 0.95, 0.99))
-            kinds = ", ".join(f"{kind} {percentile(times, 0.95):.0f}" for kind, times in sorted(seen.by_kind.items()))
-            mean = statistics.mean(seen.times)
-            print(f"reading, {name}: {len(seen.times)} pages, ms: {estimates}, mean {mean:.0f}; p95 by kind: {kinds}")
-        slow = busy.percentile(0.95)
-        print(f"p95 while it scores is {slow / idle.percentile(0.95):.1f} times that of the idle service")
-        return int(bool(bad or faults or slow > MOST_MS))
+            into.times.append(1000 * (time.perf_counter() - start))
+            into.statuses[status] += 1
 
     def outcome(self, ids: list[str]) -> tuple[bool, str]:
         """Whether an accepted file is lost or scored twice, and a line that counts them; a broken log ends it all."""

@@ -1,21 +1,16 @@
-"""Benchmark scaling: two Ray machines against one process, cost and memory by size.
+"""Benchmark scaling: cost and memory by size, the driver of a large build, two Ray machines against one process.
 
     python scripts/bench_scale.py ../shared/data/wiki/pairs_en.parquet --lang en
 
-Needs vcrgen[dev] and two idle cores. Everything is measured once processes are running: in one process after fonts and
+Needs vcrgen[dev] and two idle cores. Builds are measured once processes are running: in one process after fonts and
 models are loaded and 100 pairs are built, on Ray when each machine has finished its first shard. Sizes repeat the same
 100 pairs. Printed:
 
 * cost by size: processor time a pair in one process at 100, 1,000 and 10,000 pairs (aim: within 5 %), with what the
   kernel takes beside it (it begins to write to the disk after some seconds), and the largest resident size (aim: flat)
-* splits: processor time and resident size of duplicates and a test split of made-up pairs, one in ten a near copy of
-  another one, with and without the search for near copies
 * driver: processor time and resident size of what the driver does once shards are built, with made-up results of shards
   and nothing drawn (aim: under 4 GB)
-* empty tasks: what the local engine's driver takes for each, by their number (aim: flat)
-* test split: 1,000 pairs with and without one, which is made by the workers, with one and two of them
-* two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
-  computed from processor time, for when the cores are not idle
+* two machines: pairs a second on two Ray machines of one processor each, divided by that of one process
 
 Of the runs of a size the median is taken, of those on machines the smallest, as everything else on the machine only
 adds.
@@ -24,8 +19,6 @@ adds.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import os
 import re
@@ -33,7 +26,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from dataclasses import asdict
@@ -41,17 +33,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
-from bench_build import repeat_pairs, run_build
-from PIL import Image
+from bench_build import repeat_pairs
 
 from vcrgen.builder import run
 from vcrgen.builder.assemble import plan_assembly, read_assembly, save_assembly
 from vcrgen.builder.card import dataset_card
-from vcrgen.builder.engines import Worker
-from vcrgen.builder.engines.local import LocalEngine
-from vcrgen.builder.options import BuildConfig, parse_splits
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import _load_worker, build
 from vcrgen.builder.shards import (
@@ -65,22 +53,17 @@ from vcrgen.builder.shards import (
     read_results,
 )
 from vcrgen.builder.sources import Partition, RowCounts
-from vcrgen.builder.splits import KeyColumns, assign
 from vcrgen.core.files import canonical_json
 from vcrgen.core.progress import ProgressListener
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import DiskFolder
 from vcrgen.data.manifest import DatasetFile, Manifest, read_manifest, write_manifest
 from vcrgen.data.tasks.vcr import Figures, summarise_figures
-from vcrgen.samples import sample_pair
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds
 WARM = 100  # pairs: the first ones fill caches of glyphs, words and covers
-SPLIT_PAIRS = (1_000_000, 10_000_000)
-DRIVER_PAIRS = (2_000_000, 25_000_000)
-TEST_SPLIT_PAIRS = 1_000
-MANY_TASKS = (2_000, 20_000)
+DRIVER_PAIRS = 25_000_000
 RAY_PAIRS, RAY_ROUNDS = 2_000, 2
 
 
@@ -106,7 +89,6 @@ class Clock(ProgressListener):
 def child(source: str, lang: str, out: str, address: str) -> None:
     """Build in this process, or on a cluster, and print what was measured once it was running."""
     clock = Clock()
-    started = time.perf_counter()
     where: dict[str, Any] = {"engine": "ray", "address": address} if address else {}
     if not address:
         run._load_worker = clock.worker
@@ -118,10 +100,6 @@ def child(source: str, lang: str, out: str, address: str) -> None:
         "seconds": (last[1] - first[1]) / pairs,
         "user": (last[2] - first[2]) / pairs,
         "kernel": (last[3] - first[3]) / pairs,
-        "start": first[1] - started,
-        "pairs": pairs,
-        "from": first[1],
-        "to": last[1],
         "resident": resident(),
     }
     print(json.dumps(value))
@@ -151,15 +129,6 @@ def by_size(source: Path, lang: str, folder: Path) -> None:
         )
 
 
-def splits() -> None:
-    """Print what duplicates and splits of made-up pairs cost, in a process for each size."""
-    for pairs in SPLIT_PAIRS:
-        for near in ("off", "on"):
-            command = [sys.executable, __file__, "--splits", str(pairs), near]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            print(f"{pairs:,} pairs, a test split, near copies {near}: {done.stdout.strip()}", flush=True)
-
-
 def made_up_keys(pairs: int) -> np.ndarray:
     """Hashes of pairs, four of ten of which share their caption; one picture in ten is a near copy of another one."""
     rng = np.random.default_rng(0)
@@ -174,19 +143,6 @@ def made_up_keys(pairs: int) -> np.ndarray:
     keys["difference"][:copies] = keys["difference"][copies : 2 * copies]
     keys["difference"][:copies, 0] ^= 1
     return keys
-
-
-def split_pairs(pairs: int, near: str) -> None:
-    """Assign pairs to splits in this process, and print what that cost."""
-    keys = KeyColumns(pairs)
-    keys.put(0, made_up_keys(pairs))
-    before = os.times()
-    assign(keys, parse_splits("train=...,test=0.1"), seed=0, near_copies=near == "on")
-    spent = os.times()
-    print(
-        f"{spent.user - before.user:.1f} s of processor time, and {spent.system - before.system:.1f} of the kernel; "
-        f"{resident() / 1e6:.0f} MB"
-    )
 
 
 def resident() -> int:
@@ -284,80 +240,11 @@ def driver(folder: str, pairs: str) -> None:
     stages.over(f"figures, manifest of {work.size('manifest.json'):,} bytes and card")
 
 
-def test_split(lang: str, folder: Path) -> None:
-    """Print what a build of unlike pictures costs with a test split and without, by the clock and in processor time."""
-    rng, file = np.random.default_rng(0), folder / "unlike.parquet"
-    pictures, captions = [], []
-    for number in range(TEST_SPLIT_PAIRS):
-        noise = Image.fromarray(rng.integers(256, size=(9, 12, 3), dtype=np.uint8))
-        noise.resize((400, 300), Image.Resampling.BICUBIC).save(data := io.BytesIO(), "JPEG")
-        pictures.append(data.getvalue())
-        captions.append(sample_pair(lang, number).caption)
-    pq.write_table(pa.table({"image": pa.array(pictures, pa.binary()), "caption": captions}), file, row_group_size=256)
-    for workers in (1, 2):
-        for splits in ("train=...", "test=0.1,train=..."):
-            with tempfile.TemporaryDirectory() as out:
-                seconds, spent, _ = run_build(file, lang, "rows", workers, Path(out) / "out", "--splits", splits)
-            print(
-                f"{TEST_SPLIT_PAIRS:,} pairs, {splits}, workers {workers}: {seconds:.1f} s, {spent:.1f} of processors"
-            )
-
-
-def trivial() -> Worker:
-    """A worker that does nothing."""
-    return lambda task, report: task
-
-
-def many_tasks() -> None:
-    """Print what the engine of this machine takes for a task that does nothing."""
-    for tasks in MANY_TASKS:
-        before = os.times()
-        with LocalEngine(trivial, 2) as engine:
-            done = sum(1 for _ in engine(range(tasks), lambda *_: None))
-        spent = os.times()
-        driver = spent.user + spent.system - before.user - before.system
-        print(f"{done:,} empty tasks, two workers: {driver / tasks * 1e3:.3f} ms of the driver's processor a task")
-
-
-def drivers() -> None:
-    for pairs in DRIVER_PAIRS:
-        with tempfile.TemporaryDirectory() as folder:
-            for what in ("--prepare", "--driver"):
-                if what == "--driver":
-                    print(f"{pairs:,} pairs, the driver of a build with a test split:", flush=True)
-                subprocess.run([sys.executable, __file__, what, folder, str(pairs)], check=True)
-
-
-class Workers(threading.Thread):
-    """The resident size and the processor time of Ray's worker processes, looked at every quarter of a second."""
-
-    def __init__(self, nodes: list[Any]) -> None:
-        super().__init__(daemon=True)
-        self._pids = [process.process.pid for node in nodes for process in node.all_processes["raylet"]]
-        self._spent: dict[int, float] = {}
-        self.over = threading.Event()
-        self.resident = 0
-        self.times: list[float] = []
-        self.processor: list[float] = []
-
-    def run(self) -> None:
-        """Look until it is over."""
-        import psutil
-
-        while not self.over.wait(0.25):
-            for worker in [child for pid in self._pids for child in psutil.Process(pid).children()]:
-                with contextlib.suppress(psutil.Error):
-                    if worker.name().startswith("ray::"):
-                        spent = worker.cpu_times()
-                        self._spent[worker.pid] = spent.user + spent.system
-                        self.resident = max(self.resident, worker.memory_info().rss)
-            self.times.append(time.perf_counter())
-            self.processor.append(sum(self._spent.values()))
-
-    def seconds(self, start: float, stop: float) -> float:
-        """Processor time of all workers between two moments; the clock is the same for all processes of a machine."""
-        before, after = np.interp([start, stop], self.times, self.processor)
-        return float(after - before)
+def large_build() -> None:
+    print(f"{DRIVER_PAIRS:,} pairs, the driver of a build with a test split:", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for what in ("--prepare", "--driver"):
+            subprocess.run([sys.executable, __file__, what, folder, str(DRIVER_PAIRS)], check=True)
 
 
 def two_machines(source: Path, lang: str, folder: Path) -> None:
@@ -367,39 +254,22 @@ def two_machines(source: Path, lang: str, folder: Path) -> None:
     repeat_pairs(source, file, RAY_PAIRS)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
-        workers = Workers([cluster.add_node(num_cpus=1) for _ in range(2)])
-        workers.start()
+        for _ in range(2):
+            cluster.add_node(num_cpus=1)
         one, two = [], []
         for _ in range(RAY_ROUNDS):
             one.append(measured(file, lang))
             two.append(measured(file, lang, cluster.address))
-        time.sleep(1)
-        workers.over.set()
     finally:
         cluster.shutdown()
     slow, fast = (min(run["seconds"] for run in runs) for runs in (one, two))
-    cost = min(run["user"] + run["kernel"] for run in one)
-    drivers = [run["user"] + run["kernel"] for run in two]
-    spent = min(
-        workers.seconds(run["from"], run["to"]) / run["pairs"] + driver
-        for run, driver in zip(two, drivers, strict=True)
-    )
-    print(f"{RAY_PAIRS:,} pairs, one process: {slow * 1e3:.2f} ms a pair, {cost * 1e3:.2f} of processor time")
-    print(f"{RAY_PAIRS:,} pairs, two Ray machines: {fast * 1e3:.2f} ms a pair, {spent * 1e3:.2f} of processor time")
-    print(f"ratio of time: {slow / fast:.2f}; of processor time, for two idle cores: {2 * cost / spent:.2f}")
-    print(f"first shards after {one[0]['start']:.1f} s and {two[0]['start']:.1f} s")
-    print(f"a worker of Ray held at most {workers.resident / 1e6:.0f} MB", flush=True)
+    print(f"{RAY_PAIRS:,} pairs, one process: {slow * 1e3:.2f} ms a pair; two Ray machines: {fast * 1e3:.2f} ms")
+    print(f"ratio: {slow / fast:.2f}", flush=True)
 
 
 def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(*sys.argv[2:])
-        return
-    if sys.argv[1:2] == ["--splits"]:
-        split_pairs(int(sys.argv[2]), sys.argv[3])
-        return
-    if sys.argv[1:2] == ["--tasks"]:
-        many_tasks()
         return
     if sys.argv[1:2] in (["--prepare"], ["--driver"]):
         {"--prepare": prepare_driver, "--driver": driver}[sys.argv[1]](*sys.argv[2:])
@@ -412,10 +282,7 @@ def main() -> None:
         sys.exit(f"There is no file {arguments.source}; give a Parquet file of pairs, such as pairs_en.parquet.")
     with tempfile.TemporaryDirectory() as folder:
         by_size(arguments.source, arguments.lang, Path(folder))
-        splits()
-        drivers()
-        subprocess.run([sys.executable, __file__, "--tasks"], check=True)
-        test_split(arguments.lang, Path(folder))
+        large_build()
         two_machines(arguments.source, arguments.lang, Path(folder))
 
 

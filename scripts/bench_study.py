@@ -1,15 +1,10 @@
-"""A study's service under load, and killed again and again.
+"""A study's service that is killed again and again under load.
 
-    python scripts/bench_study.py [--raters 50] [--seconds 30]
-    python scripts/bench_study.py --kills 20 [--raters 30]
+    python scripts/bench_study.py [--raters 30] [--kills 20]
 
-Raters are programs in another process that do what the page does: open it, agree, fetch a picture, send what is typed
-several times, go on. Between two requests they wait as people do, about a second. Printed is how long the requests
-took, with the same requests of a single rater alone as the yardstick. The exit code is 1 if an answer was no success,
-or the median with all raters is above 30 ms.
-
-With --kills the service is killed (kill -9) so many times meanwhile, and nobody waits; every answer that was
-acknowledged has to be there afterwards, once, as it was typed last. The exit code is 1 if one is not.
+Raters are programs that do what the page does: open it, agree, send what is typed, go on; none of them waits. The
+service is killed (kill -9) so many times meanwhile. Every answer that was acknowledged has to be there afterwards,
+once, as it was typed last; the exit code is 1 if one is not.
 """
 
 from __future__ import annotations
@@ -17,10 +12,8 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import multiprocessing as mp
 import random
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,78 +30,23 @@ from vcrgen.study.raters import invite
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps
 
-MOST_MS = 30.0
 ITEMS = 100
-THINKING = 1.0  # seconds between two requests, on average
 Typed = dict[tuple[int, int], tuple[int, list[str]]]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--raters", type=int, default=0, help="at once; 50, or 30 with --kills")
-    parser.add_argument("--seconds", type=float, default=30, help="of load")
-    parser.add_argument("--kills", type=int, default=0, help="of the service")
+    parser.add_argument("--raters", type=int, default=30, help="at once")
+    parser.add_argument("--kills", type=int, default=20, help="of the service")
     args = parser.parse_args()
-    count = args.raters or (30 if args.kills else 50)
     with tempfile.TemporaryDirectory(prefix="bench-study-") as name:
         folder = Path(name)
         build("samples", out=folder / "data", limit=ITEMS, splits="test=...")
-        options = StudyOptions(limit=ITEMS, training=0, raters=(count + 1) // 2)
+        options = StudyOptions(limit=ITEMS, training=0, raters=(args.raters + 1) // 2)
         init_study(folder / "study", str(folder / "data"), options)
         text_file(folder / "study", "consent", "en").write_text("A benchmark.", "utf-8")  # its note is replaced
         with StudyStore(folder / "study") as store:
-            links = invite(store, count, "en")[0]
-            return kills(store, links, args.kills) if args.kills else load(store, links, args.seconds)
-
-
-def load(store: StudyStore, links: list[str], seconds: float) -> int:
-    """Raters who take their time; the exit code."""
-    service = Service(store.folder)
-    alone = together(service.port, links[:1], seconds / 3)
-    busy = together(service.port, links, seconds)
-    service.kill()
-    for name, times in (("one rater", alone), (f"{len(links)} raters", busy)):
-        ordered = sorted(times)
-        last = ordered[int(0.95 * len(ordered))]
-        print(f"{name}: {len(times)} requests, median {statistics.median(times):.1f} ms, 95th percentile {last:.1f} ms")
-    print(f"ratio of the medians: {statistics.median(busy) / statistics.median(alone):.2f}")
-    return int(statistics.median(busy) > MOST_MS)
-
-
-def together(port: int, links: list[str], seconds: float) -> list[float]:
-    """The milliseconds of all requests of some raters at once, who are in a process of their own."""
-    queue: Any = mp.get_context("spawn").Queue()
-    process = mp.get_context("spawn").Process(target=_raters, args=(port, links, seconds, queue))
-    process.start()
-    times: list[float] = queue.get(timeout=seconds + 300)
-    process.join()
-    return times
-
-
-def _raters(port: int, links: list[str], seconds: float, queue: Any) -> None:
-    times: list[float] = []
-    end = time.monotonic() + seconds
-
-    def rate(number: int, link: str) -> None:
-        rng = random.Random(number)
-        rater = Rater(port, link, number, times)
-        time.sleep(rng.random() * THINKING)
-        steps = rater.begin()
-        for revision in range(1, 1000):
-            for step in range(steps):
-                fields = rater.ask("GET", f"/api/{link}/step/{step}")["fields"]
-                for part in range(3):
-                    time.sleep(2 * THINKING * rng.random())
-                    if time.monotonic() > end:
-                        return
-                    rater.answer(step, [f"typed {revision} {part}"] * fields, 3 * revision + part, done=part == 2)
-
-    threads = [threading.Thread(target=rate, args=each) for each in enumerate(links)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    queue.put(times)
+            return kills(store, invite(store, args.raters, "en")[0], args.kills)
 
 
 def kills(store: StudyStore, links: list[str], count: int) -> int:
@@ -118,7 +56,7 @@ def kills(store: StudyStore, links: list[str], count: int) -> int:
     finished = threading.Event()
 
     def rate(number: int, link: str) -> None:
-        rater = Rater(service.port, link, number, [])
+        rater = Rater(service.port, link, number)
         steps = patiently(rater.begin)
         for revision in range(1, 1000):
             for step in range(steps or 0):
@@ -168,13 +106,12 @@ def kills(store: StudyStore, links: list[str], count: int) -> int:
 class Rater:
     """A program in front of the service."""
 
-    def __init__(self, port: int, link: str, number: int, times: list[float]) -> None:
-        self._port, self._link, self._tab, self._times = port, link, f"tab-{number}", times
+    def __init__(self, port: int, link: str, number: int) -> None:
+        self._link, self._tab = link, f"tab-{number}"
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """A request and what it gives; an error for what is no success."""
-        start = time.perf_counter()
         try:
             self._connection.request(method, path, None if body is None else json.dumps({"tab": self._tab, **body}))
             answer = self._connection.getresponse()
@@ -182,7 +119,6 @@ class Rater:
         except (OSError, http.client.HTTPException):
             self._connection.close()
             raise
-        self._times.append(1000 * (time.perf_counter() - start))
         if answer.status != 200:
             raise ValueError(f"{path}: {answer.status}")
         return json.loads(content) if path.startswith("/api/") else content
@@ -195,9 +131,9 @@ class Rater:
         self.ask("POST", f"/api/{self._link}/begin", {"version": version, "languages": "English"})
         return steps
 
-    def answer(self, step: int, texts: list[str], revision: int, *, done: bool = True) -> Any:
+    def answer(self, step: int, texts: list[str], revision: int) -> Any:
         """Send what is typed."""
-        body = {"texts": texts, "unread": [False] * len(texts), "seconds": 1.0, "done": done, "revision": revision}
+        body = {"texts": texts, "unread": [False] * len(texts), "seconds": 1.0, "done": True, "revision": revision}
         return self.ask("POST", f"/api/{self._link}/step/{step}", body)
 
 

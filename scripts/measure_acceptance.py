@@ -1,13 +1,11 @@
-"""Measure covers that go by bits: template attack, draws, cost, and what the rule of acceptance gives away.
+"""Measure covers that go by bits: template attack, draws, and what the rule of acceptance gives away.
 
     python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 [--pairs 240]
     python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 --leak 20
     python scripts/measure_acceptance.py fr --cover stain --mode both --pairs 40
 
 For every mode, of all spans: visible ink; bits, and exact match of the template attack, both with the font and the
-place and width of each word known; draws of a cover; processor time of a pair in one process, with and without what
-is made once (calibration, lexicon, templates). Set OPENBLAS_NUM_THREADS=1 for times. An attacker who does not know
-the places of words has more bits to guess: --exact gives them. What an n-gram model adds: scripts/measure_language.py.
+place and width of each word known; draws of a cover. What an n-gram model adds: scripts/measure_language.py.
 
 With --leak, of so many spans: an attacker who knows the rule and not the seed weighs every text that fits the visible
 pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates, the truth's against the others', and
@@ -19,7 +17,6 @@ from __future__ import annotations
 import argparse
 import math
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +31,7 @@ from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
 from vcrgen.core.records import Item, Mode, Reject, Span
 from vcrgen.pixels.lexicon import load_lexicon
-from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_posteriors, visible_cells
+from vcrgen.pixels.posterior import VisibleCell, lower_bound, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
@@ -55,18 +52,16 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=240, help="number of pairs")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="each chooses other spans of the pairs")
-    parser.add_argument("--exact", type=int, default=0, metavar="SPANS", help="by the lattice, seconds a span")
     parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
     arguments = parser.parse_args()
     lang = Path(arguments.source).stem.rpartition("_")[2]
     items = list(read_items(arguments.source, arguments.first, arguments.pairs))
-    started = time.process_time()
     options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode, "least_bits": arguments.least_bits}
     pipelines = [Pipeline(load_build_config(None, options | {"seed": seed})) for seed in arguments.seeds]
     if arguments.leak:
         measure_leak(pipelines[0], items, arguments.leak)
     else:
-        measure(pipelines, items, started, arguments.exact)
+        measure(pipelines, items)
 
 
 def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
@@ -79,21 +74,15 @@ def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
         yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
 
-def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float, exact: int) -> None:
+def measure(pipelines: Sequence[Pipeline], items: Sequence[Item]) -> None:
     pipeline = pipelines[0]
-    next(iter(pipeline.pairs(items[:1])))
-    ready = time.process_time()
     outcomes = list(pipeline.pairs(items))
-    done = time.process_time()
     rejected = [str(outcome.reason) for outcome in outcomes if isinstance(outcome, Reject)]
     counts = ", ".join(f"{rejected.count(reason)} {reason}" for reason in sorted(set(rejected)))
     print(f"{len(items)} pairs; rejected: {counts or 'none'}")
-    cost, all_cost = ((done - since) / len(items) * 1e3 for since in (ready, started))
-    print(f"{cost:.1f} ms a pair; {all_cost:.1f} ms with what is made once ({ready - started:.2f} s)")
     templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon(pipeline.config.lang))
     for mode in pipeline.config.modes:
         rule, found = pipeline.style.calibrations[mode].rule, []
-        lattice = []
         for pipeline, prepared, spans in planned(pipelines, items):
             thresholds = [pipeline.threshold(rule, mode)]
             accepted = pipeline.accept(prepared, spans, thresholds, pipeline.choices(prepared.keys.pair))
@@ -102,9 +91,6 @@ def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float
             for span, cover in accepted.items():
                 form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw)
                 cells, ink = seen(templates, prepared, span, form)
-                if len(found) < exact:
-                    reading = read_span(templates, cells, len(span.text.split()))
-                    lattice.append((reading.bits, reading.text.split() == span.text.split()))
                 texts = cell_texts(span, prepared.layout)
                 posteriors = [unit_posteriors(templates, *cell) for cell in zip(cells, texts, strict=True)]
                 separator = templates.lexicon.separator
@@ -120,12 +106,6 @@ def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float
             f"match {np.mean(right):.1%}, draws mean {draws.mean():.1f} median {np.median(draws):.0f} "
             f"most {draws.max()}"
         )
-        if lattice:
-            bits, right = map(np.array, zip(*lattice, strict=True))
-            print(
-                f"  first {len(lattice)} spans, places of words unknown: bits {shown(bits, 1)}, below 1 bit "
-                f"{np.mean(bits < 1):.1%}, template exact match {np.mean(right):.1%}"
-            )
 
 
 def shown(values: np.ndarray, digits: int) -> str:

@@ -1,4 +1,4 @@
-"""Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how good intervals are, what noise gives.
+"""Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, and how good intervals are.
 
     python scripts/measure_analysis.py            # all of it, some minutes
     python scripts/measure_analysis.py prune      # or one part of it, as below
@@ -6,10 +6,9 @@
 prune: 20 to 500 models, three abilities with six good tasks (true loading .80 or .85), a copy of one (noise .1) and a
 weak task (.2) each. collapsed: the same with 3 and 10 % of models that score near zero. families: families of 1 to 9
 models, and intervals with families guessed from names.
-coverage: scores of 20 to 165 models from the golden correlations. overall: the test
-of the overall fit, of a correct model and of one with three residual correlations. noise: 50 models on the eleven tasks
-of GOLD, and a human score that has nothing to do with them. votes: intervals of Bradley-Terry
-strengths, and those of the information matrix. `tests/analysis` has a smaller run of each.
+coverage: scores of 20 to 165 models from the golden correlations. overall: the test of the overall fit, of a correct
+model and of one with three residual correlations. votes: intervals of Bradley-Terry strengths. `tests/analysis` has a
+smaller run of each.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from typing import Any
 import numpy as np
 
 from vcrgen.analysis.bradley_terry import fit_strengths, separated_groups
-from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations
+from vcrgen.analysis.correlations import correlation_matrix
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
-from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
+from vcrgen.analysis.factors import fit_correlations, fit_factors
 from vcrgen.analysis.families import effective_models, guess_families
 from vcrgen.analysis.measured import COVERAGE_MODELS, PRUNE_MODELS
-from vcrgen.analysis.pls import corrected_srmr, overall_fit
+from vcrgen.analysis.pls import overall_fit
 from vcrgen.analysis.prune_influence import prune_influence
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
+from vcrgen.analysis.spec import FactorSpec, bind
 from vcrgen.stats.bootstrap import model_weights
 
 ABILITIES = {
@@ -196,11 +195,6 @@ def coverage(draws: int = 400, resamples: int = 400) -> None:
         print(f"  {models} models: " + ", ".join(f"{name} {np.mean(each):.3f}" for name, each in held.items()))
 
 
-def srmr(r: np.ndarray, bound: BoundSpec) -> float:
-    found = fit_correlations(r, bound)
-    return float("nan") if found is None else found.quality.srmr
-
-
 def overall(draws: int = 200, resamples: int = 200) -> None:
     loadings = np.array([0.85, 0.8, 0.75, 0.7, 0.8, 0.85, 0.8, 0.85, 0.8, 0.75, 0.8, 1])
     abilities = np.array([[1, 0.6, 0.7, 0.65], [0.6, 1, 0.6, 0.55], [0.7, 0.6, 1, 0.7], [0.65, 0.55, 0.7, 1]])
@@ -214,42 +208,20 @@ def overall(draws: int = 200, resamples: int = 200) -> None:
     bound = bind(FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human"), names)
     for models in COVERAGE_MODELS:
         for label, r in (("a correct model", right), ("three residual correlations of .2", wrong)):
-            rejected, corrected = [], []
+            tests = []
             for draw in range(draws):
                 scores = drawn_table(names, r, models, draw).scores
                 weights = model_weights(models, seed=draw, draws=resamples)
-                tested = overall_fit(scores, bound.structure, "path", weights)
-                rejected += [tested.is_rejected] if tested else []
-                plain = srmr(correlation_matrix(scores), bound)
-                replicates = np.array([srmr(r, bound) for r in resampled_correlations(scores, weights)])
-                corrected.append((plain, corrected_srmr(plain, replicates)))
-            means = np.mean(corrected, axis=0)
-            true = srmr(r, bound)
-            print(f"overall fit, {models} models, {label}: tests in {len(rejected)} of {draws} tables,", end="")
-            print(f" {sum(rejected)} rejected; SRMR {true:.3f}, mean {means[0]:.3f}, corrected {means[1]:.3f}")
-
-
-def noise(draws: int = 400) -> None:
-    from scipy.stats import kstest
-
-    names, r = gold_correlations()
-    bound = bind(FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human"), names)
-    root = np.linalg.cholesky(r[:11, :11]).T
-    found = []
-    for draw in range(draws):
-        rng = np.random.default_rng(draw)
-        scores = np.column_stack([rng.standard_normal((50, 11)) @ root, rng.standard_normal(50)])
-        found.append(anchor_agreement(scores, bound, seed=draw))
-    uniform = kstest([each.p for each in found], "uniform").pvalue
-    print(f"noise, {draws} draws: r in sample {np.mean([each.in_sample for each in found]):.3f},")
-    print(f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of uniform p: {uniform:.3f}")
+                tests += [overall_fit(scores, bound.structure, "path", weights)]
+            rejected = [test.is_rejected for test in tests if test]
+            print(f"overall fit, {models} models, {label}: {len(rejected)} tests, {sum(rejected)} rejected", flush=True)
 
 
 def votes(draws: int = 400) -> None:
     for models, number, ties in ((5, 60, 0.0), (5, 60, 0.5), (5, 300, 0.0), (20, 1000, 0.0), (20, 1000, 0.4)):
         rng = np.random.default_rng(1)
         first, second = np.triu_indices(models, 1)
-        inside, inside_by_information = [], []
+        inside: list[bool] = []
         for _ in range(draws):
             true = 0.8 * rng.standard_normal(models)
             true -= true.mean()
@@ -262,14 +234,12 @@ def votes(draws: int = 400) -> None:
             tied[first, second] = tied[second, first] = outcomes[:, 1]
             if separated_groups(won, tied).max():
                 continue
-            value, low, high = fit_strengths(won, tied)
+            _, low, high = fit_strengths(won, tied)
             inside += ((low <= true) & (true <= high)).tolist()
-            odds = 1 / (1 + np.exp(value - value[:, None]))
-            weights = (won + won.T + tied) * odds * (1 - odds)
-            covariance = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
-            inside_by_information += (np.abs(value - true) <= 1.96 * np.sqrt(np.diagonal(covariance))).tolist()
-        print(f"votes, {models} models, {number} votes, share of ties {ties}: {len(inside) // models} tables,", end="")
-        print(f" coverage {np.mean(inside):.3f}, by the information matrix {np.mean(inside_by_information):.3f}")
+        tables = len(inside) // models
+        print(
+            f"votes, {models} models, {number} votes, share of ties {ties}: {tables} tables, {np.mean(inside):.3f} held"
+        )
 
 
 PARTS: Mapping[str, Callable[[], None]] = {
@@ -278,7 +248,6 @@ PARTS: Mapping[str, Callable[[], None]] = {
     "families": families,
     "coverage": coverage,
     "overall": overall,
-    "noise": noise,
     "votes": votes,
 }
 

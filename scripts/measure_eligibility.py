@@ -1,39 +1,26 @@
 """Measure the leak of an eligibility pipeline on annotated text.
 
-    python scripts/measure_eligibility.py --lang en --annotated FILE.jsonl [--spacy-model en_core_web_sm]
-    python scripts/measure_eligibility.py --lang hi --frequent 2000
+    python scripts/measure_eligibility.py --lang de --annotated FILE.jsonl [--show]
 
 Each line of FILE.jsonl is ``{"text": str, "entities": [[start, end, label], ...]}`` with character offsets
 and the labels PERSON, ORG, PLACE (and FAC, GPE, LOC, which count as places); other labels are read and not
 counted. Two figures are printed:
 
-* leak: the share of eligible n-grams that overlap a person, an organisation or a place;
-* kept: the share of texts with at least one eligible n-gram.
-
-Without ``--spacy-model`` the built-in pipeline of the language is measured. ``--split`` takes one half of the
-texts by a hash of the text, so that rules can be written on ``dev`` and judged on ``test``.
-
-``--cut-words`` prints how many of the spans that a build masks begin or end inside of a word of Sudachi's longest
-units; it needs Japanese and ``pip install sudachidict-core``.
-
-``--frequent N`` lists those of the N most frequent words of wordfreq that alone are ineligible, by reason.
+* leak: the share of eligible 5-grams that overlap a person, an organisation or a place;
+* kept: the share of texts with at least one eligible 5-gram.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vcrgen.builder.masking import plan_mask
-from vcrgen.builder.options import BuildConfig
-from vcrgen.core.rng import rng_for
-from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
+from vcrgen.text.eligibility import selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline
 
@@ -41,6 +28,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Span
 
+NGRAM = 5  # tokens of a span
 NAME_LABELS = frozenset({"PERSON", "ORG", "PLACE", "FAC", "GPE", "LOC"})
 
 
@@ -50,11 +38,6 @@ class AnnotatedText:
 
     text: str
     entities: tuple[tuple[int, int, str], ...]
-
-    @property
-    def split(self) -> str:
-        """``"dev"`` or ``"test"``, from the text alone: the same for every file and every run."""
-        return ("dev", "test")[hashlib.sha256(self.text.encode()).digest()[0] % 2]
 
     def leaks(self, span: Span) -> list[str]:
         """Labels of the named entities that share a character with the span."""
@@ -99,11 +82,11 @@ def read_annotated(path: Path) -> Iterator[AnnotatedText]:
             yield AnnotatedText(row["text"], entities)
 
 
-def measure(nlp: Language, corpus: Iterable[AnnotatedText], n: int) -> EligibilityCounts:
+def measure(nlp: Language, corpus: Iterable[AnnotatedText]) -> EligibilityCounts:
     """Count eligible and leaking n-grams and kept texts."""
     result = EligibilityCounts()
     for item in corpus:
-        spans = selectable_ngrams(nlp(item.text), n)
+        spans = selectable_ngrams(nlp(item.text), NGRAM)
         result.texts += 1
         result.texts_kept += bool(spans)
         result.ngrams += len(spans)
@@ -118,65 +101,22 @@ def measure(nlp: Language, corpus: Iterable[AnnotatedText], n: int) -> Eligibili
     return result
 
 
-def ineligible_words(nlp: Language, words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the words of which a token is ineligible if nothing else is in the text, by the first such reason."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for word in words:
-        reason = next(filter(None, map(ineligible_reason, nlp(word))), None)
-        if reason:
-            found[reason].append(word)
-    return dict(found)
-
-
-def cut_words(nlp: Language, texts: Iterable[str]) -> tuple[int, int]:
-    """Return the number of spans of a build's mask, and of those that cut a word."""
-    from sudachipy import Dictionary, SplitMode
-
-    tokenizer = Dictionary(dict="core").tokenizer(SplitMode.C)
-    spans, cut = 0, 0
-    for number, text in enumerate(texts):
-        rng = rng_for(0, "measure-eligibility", str(number))
-        starts = {morpheme.begin() for morpheme in tokenizer.tokenize(text)} | {len(text)}
-        for span in plan_mask(nlp(text), rng, BuildConfig(lang="ja"), word_boundaries=False):
-            spans += 1
-            cut += not {span.start, span.end} <= starts
-    return spans, cut
-
-
 def main() -> None:
     """Parse the arguments, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", choices=list(LANGUAGES), required=True)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--annotated", type=Path, metavar="FILE.jsonl")
-    source.add_argument("--frequent", type=int, metavar="N", help="list the frequent words that are ineligible")
-    parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
-    parser.add_argument("--ngram-size", type=int, default=5, help="tokens per n-gram (default 5)")
-    parser.add_argument("--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash")
+    parser.add_argument("--annotated", type=Path, metavar="FILE.jsonl", required=True)
     parser.add_argument("--show", action="store_true", help="list leaking n-grams and texts without an n-gram")
-    parser.add_argument("--cut-words", action="store_true", help="count the spans that cut a Japanese word")
     arguments = parser.parse_args()
 
-    nlp = load_pipeline(arguments.lang, arguments.spacy_model).nlp
-    if arguments.frequent:
-        import wordfreq
-
-        words = wordfreq.top_n_list(arguments.lang, arguments.frequent)
-        for reason, found in sorted(ineligible_words(nlp, words).items()):
-            print(f"{reason}  {len(found)} of {len(words)}  {' '.join(found)}")
-        return
-    corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
-    if arguments.cut_words:
-        spans, cut = cut_words(nlp, [item.text for item in corpus])
-        print(f"cut   {cut / max(spans, 1):7.2%}  {cut} of {spans} spans")
-    result = measure(nlp, corpus, arguments.ngram_size)
+    result = measure(load_pipeline(arguments.lang).nlp, read_annotated(arguments.annotated))
     if arguments.show:
         for text, labels in result.leaking:
             print(f"leak\t{labels}\t{text}")
         for text in result.unkept:
             print(f"none\t{text}")
     print(
-        f"leak  {result.leak:7.2%}  {result.ngrams_leaking} of {result.ngrams} eligible {arguments.ngram_size}-grams"
+        f"leak  {result.leak:7.2%}  {result.ngrams_leaking} of {result.ngrams} eligible {NGRAM}-grams"
         f"  {dict(sorted(result.labels.items()))}"
     )
     print(f"kept  {result.kept:7.2%}  {result.texts_kept} of {result.texts} texts")

@@ -34,7 +34,6 @@ def test_weights_are_loading_times_effect(bound: BoundSpec) -> None:
 
 
 def test_noise_agrees_in_sample_only(bound: BoundSpec, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`scripts/measure_analysis.py noise` does this for 400 draws."""
     from scipy import stats
 
     monkeypatch.setattr("vcrgen.analysis.factors.PERMUTATIONS", 200)

@@ -267,7 +267,7 @@ def open_buckets(most: int, categories: int, pictures: int, slots: int) -> int:
 
     A picture is open to as many categories as there are such buckets. In a source that is hardly large enough, these
     are as many as it may have items, and no item is lost at the end. From half as many pictures more on, every category
-    may choose among all of them, as two seldom want the same one (measured by scripts/measure_generation.py).
+    may choose among all of them, as two seldom want the same one.
     """
     return categories if 2 * most * pictures >= 3 * slots else min(categories, most)
 
