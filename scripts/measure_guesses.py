@@ -4,7 +4,8 @@
 
 Spans are masked in captions of built-in pairs as a build masks them. A model gets each word right with a probability,
 its skill; a wrong word is another one of the captions. An honest output has one guess for each span, one a line. A list
-has several independent guesses for each span. All have the same first guess, so differences are paired.
+has several independent guesses for each span. All have the same first guess, so differences are paired; but of JSON
+objects the last one is scored, another guess, so these differ by chance.
 """
 
 from __future__ import annotations
