@@ -207,7 +207,7 @@ def test_hidden_sets_turn_all_options(data: Path, tmp_path: Path) -> None:
     (tmp_path / "k").chmod(0o600)
     options = HiddenOptions(config=BuildConfig(), items=60, public_pictures=True)
     found = make_hidden_mcq(open_task_dataset(data), options, out=tmp_path / "h", secret_file=tmp_path / "k")
-    secret, _ = load_secret(tmp_path / "k", create=False)
+    secret = load_secret(tmp_path / "k", create=False)
     assert [check.detail for check in verify(tmp_path / "h", secret=secret) if not check.ok] == []
     key = [json.loads(line) for line in (found.keys[0] / "answers.jsonl").read_text().splitlines()]
     known = {many(number)["question_id"]: many(number) for number in range(80)}

@@ -96,7 +96,7 @@ def questions(bench: Bench) -> Any:
         }
         for category, row in sorted(first.items())
     }
-    secret, _ = load_secret(secret_file(bench), create=False)
+    secret = load_secret(secret_file(bench), create=False)
     line = hidden_item(item_of(rows[0], ("en", "ar")), secret)
     return {
         "items": texts,

@@ -76,7 +76,7 @@ def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: An
         "least_stretch": min(stretches),
     }
     assert set(report["visible_ink"]) == {"bits-4", "bits-8"}
-    assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False)[0]))
+    assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False)))
     signature = json.loads((by_bits / "key/key.json").read_text())["signature"]
     assert "cover:bits-4=bars-0.38,bits-8=bars-0.3|" in signature and load_lexicon("en").name in signature
     public = "".join(path.read_text() for path in (by_bits / "public").iterdir() if path.is_file())

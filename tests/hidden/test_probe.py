@@ -25,7 +25,7 @@ def public_pairs(secret_file: Path, tmp_path_factory: pytest.TempPathFactory) ->
     config = load_build_config(None, {"source": "samples:40", "lang": "en"})
     source, lines = open_source(config), []
     assert isinstance(source, SampleSource)
-    source = source.starting_at(load_secret(secret_file, create=False)[0].number("samples"))
+    source = source.starting_at(load_secret(secret_file, create=False).number("samples"))
     for number, item in enumerate(iter_items(source, config, 0, 0, 40)):
         assert item.image is not None
         with Image.open(io.BytesIO(item.image)) as picture:

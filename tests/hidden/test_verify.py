@@ -61,7 +61,7 @@ ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, ORIGIN, TEXTS, C
 
 @pytest.fixture(scope="module")
 def secret(secret_file: Path) -> Secret:
-    return load_secret(secret_file, create=False)[0]
+    return load_secret(secret_file, create=False)
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,6 @@ class PlsFit:
     constructs: Floats  # constructs x constructs: correlations of the composites
     paths: Floats  # constructs x constructs: [j, k] is the effect of j on k, 0 where there is none
     r2: Floats  # constructs: how much of a construct its causes explain; NaN without causes
-    iterations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +126,7 @@ def fit_pls(r: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit 
         if structure.modes[number] == "B" and len(block) > 1
     }
     weights = _scaled(r, members, members)
-    for turn in range(1, MAX_ITERATIONS + 1):
+    for _ in range(MAX_ITERATIONS):
         rw = r @ weights
         inner = _inner(weights.T @ rw, structure, scheme)
         if inner is None:
@@ -141,7 +140,7 @@ def fit_pls(r: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit 
         if not np.isfinite(weights).all():
             return None
         if np.abs(weights - before).max() < TOLERANCE:
-            return _estimates(r, weights, structure, turn)
+            return _estimates(r, weights, structure)
     return None
 
 
@@ -190,7 +189,7 @@ def _regression(constructs: Floats, causes: tuple[int, ...], number: int) -> Flo
     return np.asarray(np.linalg.solve(_inside(constructs, causes), constructs[list(causes), number]), np.float64)
 
 
-def _estimates(r: Floats, weights: Floats, structure: Structure, iterations: int) -> PlsFit | None:
+def _estimates(r: Floats, weights: Floats, structure: Structure) -> PlsFit | None:
     cross, members = r @ weights, structure.members
     constructs = weights.T @ cross
     paths, r2 = np.zeros_like(constructs), np.full(len(constructs), np.nan)
@@ -208,7 +207,6 @@ def _estimates(r: Floats, weights: Floats, structure: Structure, iterations: int
         constructs=constructs,
         paths=paths,
         r2=r2,
-        iterations=iterations,
     )
 
 
@@ -303,8 +301,7 @@ class OverallFit:
     srmr: float  # of the corrected estimates
     critical: float  # 5 % of the replicates of transformed scores are above
     p: float
-    draws: int  # replicates with admissible estimates
-    inadmissible: int  # replicates without: a loading or a correlation beyond 1
+    draws: int  # replicates with admissible estimates: no loading and no correlation beyond 1
 
     @property
     def is_rejected(self) -> bool:
@@ -359,7 +356,6 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
         critical=float(np.quantile(replicates, 1 - LEVEL)),
         draws=len(replicates),
         p=(1 + as_large) / (1 + len(replicates)),  # the scores count as one of the replicates, so p is never 0
-        inadmissible=len(weights) - len(replicates),
     )
 
 

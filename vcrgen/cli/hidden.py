@@ -133,7 +133,7 @@ def _scenes(options: HiddenOptions, *, out: Path, secret_file: Path) -> Iterator
     from vcrgen.hidden.secret import open_secret
 
     source_of_pictures(True, options, what="Built-in questions", give="a set")
-    secret, _ = open_secret(secret_file, out)
+    secret = open_secret(secret_file, out)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".vcrgen-") as folder:
         build_scene_set(scene_options(options.items, secret.number("scenes")), Path(folder) / "set")
@@ -200,7 +200,7 @@ def verify(
     from vcrgen.hidden.verify import find_sets, is_mcq, leaks
     from vcrgen.hidden.verify import verify as verify_set
 
-    secret = load_secret(secret_file, create=False)[0] if secret_file else None
+    secret = load_secret(secret_file, create=False) if secret_file else None
     failed, weak = 0, False
     for part in find_sets(folder):
         console.say_step(f"Checking {part}: its files, and what the pixels of each span leave ...")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
@@ -21,9 +20,6 @@ from vcrgen.scorer.results import RunResult, effective_range, few_clusters_sente
 from vcrgen.scorer.score_report import remarks, score_document
 from vcrgen.scorer.score_tables import SCORES, by_title, chance_level, comparison_table, group_tables, score_table
 from vcrgen.scorer.session import Validation
-
-if TYPE_CHECKING:
-    pass
 
 _SHORT = SHORT | {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}

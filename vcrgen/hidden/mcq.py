@@ -68,7 +68,7 @@ def make_hidden_mcq(
             f"{dataset} is of the seed {built['seed']}, which can be guessed; give `scenes` instead, which are drawn "
             "from the secret."
         )
-    secret, created = open_secret(secret_file, out)
+    secret = open_secret(secret_file, out)
     facts = {
         "set": dataset.identity,
         **options.model_dump(include={"items", "feedback"}),
@@ -92,7 +92,6 @@ def make_hidden_mcq(
         keys=(out / "key",),
         report=report,
         was_complete=was_complete,
-        made_secret=created,
         source=str(dataset),
     )
 

@@ -60,7 +60,6 @@ class HiddenResult:
     keys: tuple[Path, ...]  # the key of every form
     report: dict[str, Any]  # of the first form, with the overlap of all forms
     was_complete: bool  # the set existed already
-    made_secret: bool  # a secret was created
     source: str  # what was read, in a line
 
 
@@ -90,11 +89,11 @@ def make_hidden(
     with output_errors(out):
         place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
         sources = _open_sources(options)
-        secret, made_secret = open_secret(secret_file, out)
+        secret = open_secret(secret_file, out)
         listener = listener or ProgressListener()
         run = _Run(options, sources, secret, out=out, place=place, workers=workers, listener=listener)
         was_complete = run.finish(None if options.reuse_secret else secret_file)
-        return run.result(was_complete=was_complete, made_secret=made_secret)
+        return run.result(was_complete=was_complete)
 
 
 def source_of_pictures(built_in: bool, options: HiddenOptions, *, what: str, give: str) -> Pictures:
@@ -222,7 +221,7 @@ class _Run:
             raise OutputError(f"{self._work} holds answers and cannot be removed; remove it before you go on.")
         return was_complete
 
-    def result(self, *, was_complete: bool, made_secret: bool) -> HiddenResult:
+    def result(self, *, was_complete: bool) -> HiddenResult:
         """The finished set."""
         keys = tuple(target / "key" for target in self._targets)
         return HiddenResult(
@@ -230,7 +229,6 @@ class _Run:
             keys=keys,
             report=json.loads((keys[0] / REPORT).read_text("utf-8")),
             was_complete=was_complete,
-            made_secret=made_secret,
             source=self._source.description,
         )
 

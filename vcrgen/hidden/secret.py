@@ -51,8 +51,8 @@ class Secret:
         return hmac.new(self._key, data, hashlib.sha256).hexdigest()
 
 
-def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
-    """Read the secret of a file of at least 32 hexadecimal digits, and return True if it was created.
+def load_secret(file: Path, *, create: bool) -> Secret:
+    """Read the secret of a file of at least 32 hexadecimal digits.
 
     Further lines name its set: see `remember_set`. With ``create``, a missing file is created, readable only by
     its owner.
@@ -60,8 +60,7 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
     Raises:
         HiddenSetError: The file is readable by others, too short, or not hexadecimal; the message does not quote it.
     """
-    created = create and not file.exists()
-    if created:
+    if create and not file.exists():
         _make(file)
     try:
         status = file.stat()
@@ -80,10 +79,10 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
             f"The secret in {file} has {8 * len(value)} bits, and at least {8 * MIN_BYTES} are needed; "
             "name a file that does not exist yet, and a secret is made there."
         )
-    return Secret(value), created
+    return Secret(value)
 
 
-def open_secret(file: Path, out: Path) -> tuple[Secret, bool]:
+def open_secret(file: Path, out: Path) -> Secret:
     """Load the secret of a set, and create one for a new set only; see `load_secret`.
 
     Raises:

@@ -18,8 +18,6 @@ from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.store.teams import add_team, sharing
 
-BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
-
 
 class LimitReached(LeaderboardError):
     """A team has submitted as much as the board takes for now."""

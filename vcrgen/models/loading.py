@@ -52,8 +52,6 @@ def load_model(
     *,
     adapter: Path | None = None,
     device: str = "auto",
-    dtype: str | None = None,
-    template: str | None = None,
     trust_remote_code: bool = False,
 ) -> LoadedModel:
     """Load a vision-language model.
@@ -62,8 +60,6 @@ def load_model(
         folder: Folder with ``config.json``, weights in safetensors, a processor and a chat template.
         adapter: Folder of a LoRA adapter, or of another kind that changes the model's own layers.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
-        dtype: Type of the weights; by default float32 on a CPU, and elsewhere as they are stored.
-        template: Chat template in place of the model's own.
         trust_remote_code: Run Python files of the folder if the model needs them.
 
     Raises:
@@ -77,12 +73,10 @@ def load_model(
         raise PipelineError(needs_extra("A model in this process", "transformers")) from None
     _check_folder(folder)
     device = _device(device, has_gpu=torch.cuda.is_available())
-    dtype = dtype or ("float32" if device == "cpu" else "auto")
+    dtype = "float32" if device == "cpu" else "auto"  # elsewhere as they are stored
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     with silence_transformers(), _reasons(folder):
         processor = transformers.AutoProcessor.from_pretrained(folder, **options)
-        if template is not None:
-            processor.chat_template = template
         _check_processor(folder, processor)
         model, loading_info = transformers.AutoModelForImageTextToText.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
@@ -102,8 +96,6 @@ def load_model(
     if adapter is not None:
         model = load_adapter(model, adapter, device).get_base_model()
         facts |= {"adapter": folder_digest(adapter), "peft": version("peft")}
-    if template is not None:
-        facts["template"] = hashlib.sha256(template.encode("utf-8", "surrogatepass")).hexdigest()
     return LoadedModel(model=model.eval(), processor=processor, facts=facts)
 
 

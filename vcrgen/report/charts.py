@@ -60,7 +60,7 @@ def scatter(
     A point is its place, value, low, high and name; a tick is a place with the text that stands below it. ``other``
     are points of a broken line to compare with, ``text`` says in words what is drawn.
     """
-    drawn = [_grid(0, 0.5, 1), *_segments("other", other), _ticks(ticks), *(_point(*point) for point in points)]
+    drawn = [_grid(0, 0.5, 1), *_segments(other), _ticks(ticks), *(_point(*point) for point in points)]
     return _svg("sc", "".join(drawn), text)
 
 
@@ -160,9 +160,9 @@ def _interval(low: float, high: float, value: float) -> str:
     )
 
 
-def _segments(kind: str, line: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _segments(line: Sequence[tuple[float, float]]) -> Iterator[str]:
     for (a, b), (c, d) in pairwise(line):
-        yield f'<line class="{kind}" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
+        yield f'<line class="other" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%" y2="{_height(d)}"/>'
 
 
 def _ticks(ticks: Iterable[tuple[float, str]]) -> str:

@@ -24,6 +24,7 @@ INK, QUIET, ACCENT, BAR, OTHER, LINE, WELL, PAPER = (
 )
 _PALE = "#cedce0"  # 22 % of the accent on white
 _CENTRE = 0.36  # of the font size: from the middle of letters down to their baseline
+MARGIN = 12  # around a drawing that stands alone
 Style = Mapping[str, str]
 
 
@@ -93,15 +94,15 @@ class Part:
         return f'<g transform="translate({x:g} {y:g})">{"".join(self.elements)}</g>'
 
 
-def whole(part: Part, title: str, note: str = "", margin: float = 12) -> str:
+def whole(part: Part, title: str, note: str = "") -> str:
     """A part as an SVG file with a title that screen readers say, and a sentence on how to read it."""
-    width, height = part.width + 2 * margin, part.height + 2 * margin
+    width, height = part.width + 2 * MARGIN, part.height + 2 * MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width:g}" '
         f'height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label={quoteattr(title)}>'
         f"<title>{escape(title)}</title>{f'<desc>{escape(note)}</desc>' if note else ''}"
         f'<rect width="{width:g}" height="{height:g}" fill="{PAPER}"/>'
-        f"{part.at(margin, margin)}</svg>\n"
+        f"{part.at(MARGIN, MARGIN)}</svg>\n"
     )
 
 

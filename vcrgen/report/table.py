@@ -168,9 +168,9 @@ def finite_interval(low: float, high: float, decimals: int = COEFFICIENT_DECIMAL
     return NumberInterval(float(low), float(high), decimals) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def finite_percent(share: float, decimals: int = 0) -> Percent | None:
+def finite_percent(share: float) -> Percent | None:
     """A share as a cell; None for NaN."""
-    return Percent(float(share), decimals) if math.isfinite(share) else None
+    return Percent(float(share), 0) if math.isfinite(share) else None
 
 
 def finite_p(p: float) -> PValue | None:

@@ -83,7 +83,7 @@ def _download(path: str, sha256: str, mirrors: Sequence[str], on_download: Calla
 def _unpack(package: bytes, entry: FontEntry) -> bytes:
     """Take the font with the right hash out of a package; no path in it is used, and no other member is read."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(_ar_member(package, "data.tar")), mode="r|*") as archive:
+        with tarfile.open(fileobj=io.BytesIO(_data_member(package)), mode="r|*") as archive:
             for member in archive:
                 if member.name.removeprefix("./") == entry.package_file and member.size <= MAX_FONT_BYTES:
                     file = archive.extractfile(member)
@@ -98,8 +98,8 @@ def _unpack(package: bytes, entry: FontEntry) -> bytes:
     return font
 
 
-def _ar_member(archive: bytes, prefix: str) -> bytes:
-    """Find the first member of an ``ar`` archive, as Debian packages are, whose name begins with ``prefix``.
+def _data_member(archive: bytes) -> bytes:
+    """The member with the files of a Debian package, which is an ``ar`` archive.
 
     A member begins at an even byte with a header of 60 bytes: 16 for the name; 10 for the decimal size, from byte 48.
     """
@@ -108,10 +108,10 @@ def _ar_member(archive: bytes, prefix: str) -> bytes:
     start = 8
     while header := archive[start : start + 60]:
         size = int(header[48:58])
-        if header.startswith(prefix.encode()):
+        if header.startswith(b"data.tar"):
             return archive[start + 60 : start + 60 + size]
         start += 60 + size + size % 2
-    raise ValueError(f"it has no {prefix}")
+    raise ValueError("it has no data.tar")
 
 
 def _write(entry: FontEntry, font: bytes) -> None:

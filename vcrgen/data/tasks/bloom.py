@@ -51,13 +51,18 @@ class ChoiceItem:
 
     @property
     def options(self) -> int:
-        """The number of options, which is that of every language."""
-        return len(next(iter(self.questions.values())).options) if self.questions else 0
+        """The number of options."""
+        return count_options(self.questions)
 
     @property
     def level(self) -> str:
         """The first part of the path, such as ``apply``."""
         return self.path.partition("/")[0]
+
+
+def count_options(questions: Mapping[str, ChoiceQuestion]) -> int:
+    """The number of options, which is that of every language; 0 without a question."""
+    return len(next(iter(questions.values())).options) if questions else 0
 
 
 def shown_option(label: int, rotation: int, options: int) -> int:

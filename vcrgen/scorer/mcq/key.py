@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.core.files import canonical_json
-from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, count_options
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.key import BaseKey, QuestionTable, hash_id
 from vcrgen.stats.arrays import Ids, Ints
@@ -34,8 +34,8 @@ class KeyItem(NamedTuple):
 
     @property
     def options(self) -> int:
-        """The number of options, which is that of every language."""
-        return len(next(iter(self.questions.values())).options) if self.questions else 0
+        """The number of options."""
+        return count_options(self.questions)
 
     @property
     def answers(self) -> tuple[str, ...]:
