@@ -85,6 +85,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "analysis",
+        "a table with a row for each task is taken for one of models",
+        "if names_tasks(label) and not is_label_given:",
+        "if False:",
+        "tests/analysis/test_score_table.py",
+    ),
+    M(
+        "analysis",
         "a report of a changed specification names the command without the change",
         "return changed.read_by(*spec.inputs, *_as_words(given)) if spec.inputs else changed",
         "return changed.read_by(*spec.inputs) if spec.inputs else changed",

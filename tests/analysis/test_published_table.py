@@ -78,6 +78,8 @@ def test_a_mean_that_is_taken_in_is_no_outside_score() -> None:
     assert read("Model,A,B,C\n" + rows).tasks == ("A", "B")
     table = read("Model,A,B,C\n" + rows, keep=("C",))
     assert table.tasks == ("A", "B", "C") and "means or sums of other columns: C." in table.notes[0]
+    table = read("Model,A,B,Overall\n" + "".join(f"m{a},{a},{b},{3 * a + b}\n" for a, b in pairs), keep=("Overall",))
+    assert "by name or numbers they are means or sums of other columns: Overall." in table.notes[0]  # a weighted one
 
 
 def test_models_of_one_name_have_their_size_in_it() -> None:
@@ -112,7 +114,7 @@ def test_a_matrix_of_correlations_is_refused(labels: bool, triangle: bool) -> No
     with pytest.raises(AnalysisError, match=r"t is a matrix of correlations, not of scores .*fit_correlations"):
         table_from_rows([["task", *"ABC"] if labels else [*"ABC"], *rows], "t")
     rows[0][-1], rows[-1][-1] = "0.9", "0.9"  # without a diagonal of ones these are scores
-    assert table_from_rows([["task" if labels else "model", *"ABC"][-len(rows[0]) :], *rows], "t").models
+    assert table_from_rows([["model", *"ABC"][-len(rows[0]) :], *rows], "t").models
 
 
 @settings(max_examples=60)

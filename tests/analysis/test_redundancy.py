@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vcrgen.analysis.map_report import map_document
 from vcrgen.analysis.redundancy import (
     _noise_correlations,
     cluster_members,
@@ -89,6 +90,19 @@ def test_the_share_that_is_not_noise() -> None:
     assert found.disattenuated[0, 1] == pytest.approx(expected)
 
 
+def test_the_summary_goes_by_reliability_where_it_is_known() -> None:
+    scores = np.random.default_rng(0).random((9, 3))
+    unknown, precise, noisy = (
+        map_document(make_map(table_of(scores, errors=errors), draws=100), settings="").summary[1]
+        for errors in (None, np.full((9, 3), 0.01), np.full((9, 3), [0.01, 0.9, 0.01]))
+    )
+    assert unknown.startswith("Score more items of t0, t1") and unknown.endswith("unique or noisy.")
+    assert precise.startswith("Keep t0, t1") and precise.endswith(
+        "under half of the variance between models is sampling error."
+    )
+    assert noisy == "Score more items of t1: over half of the variance between models is sampling error."
+
+
 def test_missing_scores_are_left_out_of_pairs_and_not_filled() -> None:
     rng = np.random.default_rng(3)
     scores = rng.standard_normal((30, 1)) + rng.standard_normal((30, 4))
@@ -105,7 +119,7 @@ def test_missing_scores_are_left_out_of_pairs_and_not_filled() -> None:
     ("scores", "sentence"),
     [
         (np.eye(4), r"t has 4 models; a map needs 5 at least\."),
-        (np.random.default_rng(0).random((9, 2)), r"t has 2 tasks; a map needs 3 at least\."),
+        (np.random.default_rng(0).random((9, 2)), r"t has 2 tasks \(t0, t1\); a map needs 3 at least\."),
         (np.column_stack([np.random.default_rng(0).random((9, 2)), np.ones(9)]), r"'t2' has the same score for all"),
         (np.column_stack([np.random.default_rng(0).random((9, 2)), np.full(9, np.nan)]), r"'t2' has no score"),
     ],

@@ -144,6 +144,12 @@ def test_errors_of_shares() -> None:
             [["model", "task", "score", "size"], ["A", "C", 1, "7B"]],
             r"'size' is not known; .* out with --ignore size\.",
         ),
+        ([["Task", "gpt", "qwen"], ["OCR", 1, 2], ["Math", 3, 4]], r"t: its rows are tasks, by the head 'Task'; turn"),
+        ([["sub_category", "gpt"], ["OCR", 1], ["Math", 3]], r"its rows are tasks, by the head 'sub_category'; turn"),
+        (
+            [["LLM", "Benchmark", "Accuracy"], ["A", "OCR", 1], ["A", "Math", 2]],
+            r"t has a row for each score; name its columns model, task and score, in place of LLM, Benchmark and Acc",
+        ),
         ([["model", "C"], ["A", "12,5"], ["B", "9,5"]], r"t, row 2, column 'C': '12,5' is no number"),
         ([[*LONG[0][:3]], ["A", "C", 1], ["A", "C", 2]], r"t, row 3: 'A' has a score on 'C' in row 2 already"),
         ([LONG[0], ["A", "C", 1, -1, None, "x"]], r"t, row 2, column 'se': a standard error is not below 0"),
@@ -155,6 +161,11 @@ def test_errors_of_shares() -> None:
 def test_what_is_wrong_is_said_where(rows: list[list[Any]], sentence: str) -> None:
     with pytest.raises(AnalysisError, match=sentence):
         table_from_rows(iter(rows), "t")
+
+
+def test_a_column_that_is_said_to_name_models_is_believed() -> None:
+    rows = [["Level", "gpt", "qwen"], ["A", 1, 2], ["B", 3, 4]]
+    assert table_from_rows(iter(rows), "t", Columns(models="Level")).models == ("A", "B")
 
 
 def test_tabs_between_the_cells_of_a_csv(tmp_path: Path) -> None:
@@ -173,6 +184,8 @@ def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("a.csv", b"\xff\xfe\x00", r"a\.csv: not UTF-8 text; it looks like UTF-16"),
         ("b.csv", b'model,C\n"A,1\n', r"b\.csv, line 2: not a table"),
         ("c.csv", b"model;C;D\r\nA;1,5;2\r\n", r"c\.csv: its cells are separated by semicolons; save it with commas"),
+        ("d.csv", b"| model | C | D |\n|---|--:|--:|\n| A | 1 | 2 |\n", r"separated by bars, as in Markdown; save it"),
+        ("e.csv", b"model & C & D \\\\\n", r"separated by &, as in LaTeX; save it"),
         ("a.parquet", b"PAR1", r"a\.parquet cannot be read as Parquet"),
         ("a.xlsx", b"PK", r"a\.xlsx cannot be read as an Excel table"),
         ("a.json", b"[1]", r"a\.json holds no scores; give what `vcrgen score` wrote"),

@@ -29,6 +29,7 @@ from vcrgen.stats.arrays import Floats, Ints
 TEXTS = Sentences("vcrgen.analysis", "map.j2")
 REDUNDANT = 0.8  # predicted R2 from which on a task is called redundant
 STABLE = 0.8  # share of resamples
+NOISY = 0.5  # reliability below which most of what tells models apart is sampling error
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 
 
@@ -80,7 +81,8 @@ def _basis(result: MapResult) -> str:
 
 def _summary(result: MapResult) -> list[str]:
     """What is redundant, which groups are stable, which correlations are not known."""
-    tasks, predicted, clusters = result.table.tasks, result.predicted, result.clusters
+    tasks, clusters = result.table.tasks, result.clusters
+    predicted, reliabilities = result.predicted, result.reliabilities
     pairs = np.triu_indices(len(tasks), 1)
     adjusted = result.correlations.adjusted[pairs]
     members = cluster_members(clusters.labels)
@@ -95,6 +97,8 @@ def _summary(result: MapResult) -> list[str]:
         fewest=FEWEST_TO_PRUNE,
         redundant=None if predicted is None else [tasks[task] for task in np.flatnonzero(predicted >= REDUNDANT)],
         unique=[] if predicted is None else [tasks[task] for task in np.flatnonzero(predicted <= 0)],
+        has_errors=reliabilities is not None,
+        noisy=[] if reliabilities is None else [tasks[task] for task in np.flatnonzero(reliabilities < NOISY)],
         groups=len(members),
         unstable=None if clusters.co_clustering is None else _unstable(members.values(), clusters.co_clustering),
         stable=100 * STABLE,

@@ -26,6 +26,10 @@ MISSING |= {"nan", "null", "none", "n/a", "n.a.", "na", "<na>", "tbd", "tba"}  #
 NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 WITH_ERROR = re.compile(r"(?P<score>[^±]+?)\s*(?:±|\+/-|\\pm)\s*(?P<error>[^±]+)")
 MODEL_HEADS = ("model", "models", "model name", "method", "methods", "name", "llm", "mllm", "vlm")
+TASK_HEADS = re.compile(
+    r"(sub)?[- ]?((task|benchmark|dataset|test|set|subject|skill|level)s?|(categor|abilit)(y|ies))( name)?",
+    re.IGNORECASE,
+)
 _UNSEEN = re.compile("[\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}\u200b-\u200d\N{SOFT HYPHEN}\ufeff]")
 _MARKUP = (  # what is around a text, and what is left of it
     (re.compile(r"!?\[([^\[\]]{1,300})\]\([^()\s]{0,600}\)"), r"\1"),
@@ -54,7 +58,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-SIZE = "size"
+AVERAGE, SIZE = "average", "size"
 KINDS = (
     ColumnKind("rank", _pattern(r"#|no\.?|id|(.* )?rank(ing)?|place|position|排名")),
     ColumnKind(
@@ -77,7 +81,7 @@ KINDS = (
         ),
     ),
     ColumnKind(
-        "average",
+        AVERAGE,
         _pattern(
             r"((global|overall|macro|domain|weighted) )?(avg|average|mean|overall|total)\.?( (score|accuracy|acc))?"
         ),
@@ -211,6 +215,11 @@ def model_column(heads: Sequence[str], rows: Sequence[Mapping[str, Any]], named:
     if kind_of(heads[0], [row[heads[0]] for row in rows]) is None:
         return heads[0]
     return next((head for head in heads if kind_of(head, [row[head] for row in rows]) == TEXT), heads[0])
+
+
+def names_tasks(head: str) -> bool:
+    """Tell whether a column of texts names tasks, by its head."""
+    return bool(TASK_HEADS.fullmatch(head.strip().replace("_", " ")))
 
 
 def is_text(cells: Iterable[Any]) -> bool:

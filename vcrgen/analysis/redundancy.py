@@ -171,7 +171,8 @@ def make_map(
     """
     if len(table.tasks) < FEWEST_TASKS:
         raise AnalysisError(
-            f"{table.source} has {pluralize(len(table.tasks), 'task')}; a map needs {FEWEST_TASKS} at least."
+            f"{table.source} has {pluralize(len(table.tasks), 'task')} ({', '.join(table.tasks)}); a map needs "
+            f"{FEWEST_TASKS} at least."
         )
     if clusters is not None and not 2 <= clusters < len(table.tasks):
         raise AnalysisError(f"--clusters is 2 to {len(table.tasks) - 1}, one less than there are tasks.")

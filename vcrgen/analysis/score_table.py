@@ -31,9 +31,11 @@ from vcrgen.analysis.em_covariance import expected_scores
 from vcrgen.analysis.families import guess_families
 from vcrgen.analysis.leaderboard_files import is_openvlm, open_llm_columns, openvlm_scores
 from vcrgen.analysis.published_table import (
+    AVERAGE,
     MAX_TEXT,
     MEAN,
     SIZE,
+    TEXT,
     WITH_ERROR,
     Cells,
     PublishedGrid,
@@ -46,6 +48,7 @@ from vcrgen.analysis.published_table import (
     left_out_note,
     mean_columns,
     model_column,
+    names_tasks,
     plain,
     read_grid,
 )
@@ -63,6 +66,8 @@ MAX_CELLS = 4_000_000
 MAX_COLUMNS = 1000
 MAX_TASKS = 300
 MAX_MODELS = 5000
+# Of other tables: Excel writes semicolons where decimals have a comma.
+SEPARATORS = {";": "semicolons", "|": "bars, as in Markdown", "&": "&, as in LaTeX"}
 FEWEST_SHARED = 5  # models with both scores of a pair of tasks
 LONG = ("model", "task", "score")
 OPTIONAL_COLUMNS = ("se", "items", "family", "released")  # further columns of a long table
@@ -351,10 +356,11 @@ def read_cells(file: Path) -> Iterator[Cells]:
 def _delimited(file: Path, delimiters: str) -> Iterator[Cells]:
     rows = read_csv_cells(file, AnalysisError, delimiters=delimiters)
     for number, (_, cells) in enumerate(rows):
-        if number == 0 and len(cells) == 1 and ";" in cells[0]:  # Excel writes so where decimals have a comma
+        separator = next((sign for sign in SEPARATORS if sign in cells[0]), None) if len(cells) == 1 else None
+        if number == 0 and separator is not None:
             raise AnalysisError(
-                f"{file}: its cells are separated by semicolons; save it with commas between cells and points in "
-                "numbers, or as xlsx."
+                f"{file}: its cells are separated by {SEPARATORS[separator]}; save it with commas between cells and "
+                "points in numbers, or as xlsx."
             )
         yield cells
 
@@ -475,12 +481,10 @@ def _from_wide(
         raise AnalysisError(f"{source} is empty; a table has a row of names, and a row for every model.")
     label = model_column(heads, [row for _, row in lines], columns.models)
     candidates = [head for head in heads if head not in (label, *ABOUT_MODELS)]
-    left_out = {
-        head: kind
-        for head in candidates
-        if not columns.has_task(head) and (kind := kind_of(head, [row[head] for _, row in lines]))
-    }
+    kinds = {head: kind for head in candidates if (kind := kind_of(head, [row[head] for _, row in lines]))}
+    left_out = {head: kind for head, kind in kinds.items() if not columns.has_task(head)}
     tasks = [head for head in candidates if head not in left_out]
+    _refuse_other_forms(source, label, tasks, left_out, is_label_given=columns.models is not None)
     if len(lines) > MAX_MODELS:
         raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
     cells = np.array(
@@ -488,7 +492,11 @@ def _from_wide(
     ).reshape(len(lines), len(tasks), 2)
     means = mean_columns(cells[:, :, 0], [decimals_of(row[task] for _, row in lines) for task in tasks])
     left_out |= {tasks[column]: MEAN for column in means if not columns.has_task(tasks[column])}
-    taken_in = [tasks[column] for column in means if columns.has_task(tasks[column])]
+    taken_in = [
+        task
+        for column, task in enumerate(tasks)
+        if columns.has_task(task) and (column in means or kinds.get(task) == AVERAGE)
+    ]
     scored = np.isfinite(cells[:, :, 0]).any(axis=1)  # not so: a title between rows, a model that was never run
     lines_of_models = [line for line, has_score in zip(lines, scored, strict=True) if has_score]
     models = [_parse_table_name(row[label], "model", place) for place, row in lines_of_models]
@@ -512,6 +520,23 @@ def _from_wide(
         return table
     size = next((head for head, kind in left_out.items() if kind == SIZE), None)
     return _tell_apart(table if size is None else _with_sizes(table, [row[size] for _, row in lines_of_models]))
+
+
+def _refuse_other_forms(
+    source: str, label: str, tasks: Sequence[str], left_out: Mapping[str, str], *, is_label_given: bool
+) -> None:
+    """Refuse a table with a row for each task, and a long one whose columns have other names."""
+    if names_tasks(label) and not is_label_given:
+        raise AnalysisError(
+            f"{source}: its rows are tasks, by the head {label!r}; turn it round, so that it has a row for each model "
+            "and a column for each task. Where a column does name models, give --models COLUMN."
+        )
+    about = next((head for head, kind in left_out.items() if kind == TEXT and names_tasks(head)), None)
+    if about is not None and len(tasks) == 1:
+        raise AnalysisError(
+            f"{source} has a row for each score; name its columns model, task and score, in place of {label}, {about} "
+            f"and {tasks[0]}."
+        )
 
 
 def _with_sizes(table: ScoreTable, sizes: Sequence[Any]) -> ScoreTable:
@@ -560,8 +585,8 @@ def _wide_notes(
         notes.append(left_out_note(left_out))
     if means_taken_in:
         notes.append(
-            f"Taken in as requested, though they are means or sums of other columns: {_first_ten(means_taken_in)}. "
-            "They correlate with their parts, and are no outside score of them."
+            "Taken in as requested, though by name or numbers they are means or sums of other columns: "
+            f"{_first_ten(means_taken_in)}. They correlate with their parts, and are no outside score of them."
         )
     if np.isfinite(errors).any():
         notes.append("What stands after ± is taken for the standard error.")
