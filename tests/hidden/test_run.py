@@ -401,6 +401,11 @@ def test_a_set_goes_on_with_its_own_secret_only(make: Make, hidden_set: Path, tm
         ({"source": "no-such-file.parquet"}, SourceError, "no-such-file.parquet"),
         ({"config": {"caption_column": "text"}}, SourceError, "'text'"),
         ({"source": "samples:5", "items": 6}, NoPairsError, r"has 5 usable pairs, and 6 .*--items \(rejected: none\)"),
+        (
+            {"source": "samples:5", "items": 2, "config": {"where": ("id=x",)}},
+            NoPairsError,
+            "none; no row matches id=x; id",
+        ),
         ({"source": "samples:5", "items": 9, "same_pairs": 2}, NoPairsError, "5 usable pairs, and 9"),
     ],
 )

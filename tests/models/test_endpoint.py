@@ -132,8 +132,18 @@ def test_it_is_not_tried_for_ever(serve: Any, faults: Any, kind: str) -> None:
     ("status", "body", "sentence"),
     [
         (400, b'{"error": {"message": "the model has no eyes"}}', "the server answers 400: the model has no eyes"),
-        (401, b'{"error": {"message": "wrong key sk-0123456789"}}', "the server answers 401: wrong key [key]"),
-        (404, b"not found", "the server answers 404: not found"),
+        (
+            401,
+            b'{"error": {"message": "wrong key sk-0123456789"}}',
+            "the server answers 401: wrong key [key] (the server takes no call without a key that it knows: check "
+            "--key-env)",
+        ),
+        (
+            404,
+            b"not found",
+            "the server answers 404: not found (mostly a wrong address or model: check --endpoint and the name of the "
+            "model)",
+        ),
         (400, b'[{"error": {"code": 400, "message": "Unknown name"}}]', "the server answers 400: Unknown name"),
         (413, b"<h1>Too large</h1>", "the server answers 413: Too large"),
         (422, b'{"detail": [{"msg": "unknown field"}]}', "the server answers 422: unknown field"),
@@ -163,7 +173,8 @@ def test_ten_refusals_in_a_row_end_it_with_the_servers_sentence(serve: Any, faul
 
     server = serve(plan)
     with pytest.raises(
-        EndpointError, match=r"no reply to 10 requests in a row; .* 401: no such key\. Replies are kept"
+        EndpointError,
+        match=r"no reply to 10 requests in a row; .* 401: no such key \(.*: check --key-env\)\. Mend that",
     ):
         ask(server, 100, concurrency=1)
     assert len(server.calls) == 10 + 10 + 1  # four of five before did not end it; 10 is the last one with a reply

@@ -71,6 +71,12 @@ def test_the_first_items_of_the_filter(dataset: Path, run: Run, monkeypatch: pyt
         (["--subset", "first2"], "give files of outputs, too"),
         (["--filter", "mode=soft", "--out", "x"], "names the mode 'soft'"),
         (["--filter", "right=0&wrong=1", "--out", "x"], "names the model 0; there are 0"),
+        (["--filter", "lang=zh", "--out", "x"], "names the language 'zh'; there are en."),
+        (["--filter", "split=val", "--out", "x"], "names the split 'val'; there are test, train."),
+        (
+            ["--filter", "language=zh", "--out", "x"],
+            "'language' cannot be used: there are mode, view, lang, split",
+        ),
         (["--out", "mine"], "mine is there and holds something else"),
         (["--view", "tei", "missing.jsonl"], "missing.jsonl"),
     ],

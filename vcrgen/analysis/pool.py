@@ -53,12 +53,13 @@ class Pool:
         return spec.read_by(*self.inputs, *(() if anchor is None else ("--anchor", anchor))) if self.inputs else spec
 
 
-def read_pool(file: Path) -> Pool:
+def read_pool(file: str | Path) -> Pool:
     """Read a pool, whose cells are separated by commas, semicolons or tabs.
 
     Raises:
         AnalysisError: The file cannot be read, a task has two benchmarks or abilities, or an item stands twice.
     """
+    file = Path(file)
     check_size(file, "a CSV of tasks and items")
     about: dict[str, tuple[str, str]] = {}
     items: dict[str, list[str]] = {}

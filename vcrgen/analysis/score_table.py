@@ -198,7 +198,7 @@ class Columns:
 
 
 def read_scores(
-    files: Sequence[Path],
+    files: str | Path | Sequence[str | Path],
     *,
     lower_is_better: Sequence[str] = (),
     columns: Columns | None = None,
@@ -219,21 +219,22 @@ def read_scores(
             of a hidden set are read without ``private``.
     """
     columns = columns or Columns()
-    if not files:
+    paths = [Path(file) for file in ([files] if isinstance(files, str | Path) else files)]
+    if not paths:
         raise AnalysisError("Name a table of scores, or take data that ships with vcrgen: --example gold.")
-    for file in files:
-        check_size(file)
-    if len(files) > 1 or files[0].suffix.lower() == ".json":
+    for path in paths:
+        check_size(path)
+    if len(paths) > 1 or paths[0].suffix.lower() == ".json":
         for name, value in (("ignore", columns.ignore), ("models", columns.models)):
             if value:
-                raise AnalysisError(f"--{name} is for the columns of one table of scores, not for {files[0]}.")
-        table = _read_json_files(files, private=private)
+                raise AnalysisError(f"--{name} is for the columns of one table of scores, not for {paths[0]}.")
+        table = _read_json_files(paths, private=private)
     else:
-        table = table_from_rows(read_cells(files[0]), str(files[0]), columns)
+        table = table_from_rows(read_cells(paths[0]), str(paths[0]), columns)
     options = option_words(columns, lower_is_better, families=families, private=private)
     if families and table.families is None:
         table = _with_guessed_families(table)
-    return replace(turn_around(table, lower_is_better), inputs=(*map(str, files), *options))
+    return replace(turn_around(table, lower_is_better), inputs=(*map(str, paths), *options))
 
 
 def option_words(columns: Columns, lower_is_better: Sequence[str], *, families: bool, private: bool) -> list[str]:

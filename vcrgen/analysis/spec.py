@@ -144,12 +144,13 @@ class BoundSpec:
         return _bound(self.spec, abilities)
 
 
-def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
+def read_spec(file: str | Path, *, anchor: str | None = None) -> FactorSpec:
     """Read a specification; ``anchor`` takes the place of the one in the file.
 
     Raises:
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
+    file = Path(file)
     values: dict[str, Any] = read_yaml(file)
     given = {} if anchor is None else {"anchor": anchor}
     spec = validate_options(FactorSpec, values | given, f"{file}: ")

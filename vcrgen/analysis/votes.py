@@ -112,7 +112,7 @@ class VoteResult(NotebookResult):
             yield {"model": model, "strength": value, "low": low, "high": high, "votes": int(count)}
 
 
-def read_votes(file: Path) -> Votes:
+def read_votes(file: str | Path) -> Votes:
     """Read a CSV of votes with the columns ``model_a``, ``model_b`` and ``winner``; others are ignored.
 
     Commas, semicolons or tabs separate the cells.
@@ -122,6 +122,7 @@ def read_votes(file: Path) -> Votes:
     Raises:
         AnalysisError: The file cannot be read, a vote is on one model, or its winner is none of these.
     """
+    file = Path(file)
     check_size(file, "a CSV of votes")
     numbers: dict[str, int] = {}
     counts: dict[tuple[int, int], list[int]] = {}  # of each ordered pair its wins, losses and ties

@@ -33,7 +33,7 @@ from vcrgen.builder.shards import (
     read_figures,
     reject_line,
 )
-from vcrgen.builder.sources import RowCounts
+from vcrgen.builder.sources import RowCounts, Source, describe_unmatched
 from vcrgen.builder.splits import KeyColumns, Keys, Rows, assign
 from vcrgen.core.errors import ConfigError, NoPairsError, OutputError
 from vcrgen.core.files import indented_json, sha256_file
@@ -110,7 +110,7 @@ class Assembly:
     source: RowCounts  # what the whole build read
 
 
-def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder) -> Assembly:
+def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, source: Source, *, work: Folder) -> Assembly:
     """Decide which row goes into which file, and save the rows of files that are no whole parts.
 
     Raises:
@@ -123,7 +123,8 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         cleaned.update(result.cleaned)
     starts = np.cumsum([0, *(result.rows for result in results)])
     if not starts[-1]:
-        summary = _rejection_summary(rejected, results, work, config.where)
+        why_nothing = describe_unmatched(source, config) or "it is empty"
+        summary = _rejection_summary(rejected, results, work) if rejected else f"rejected: none; {why_nothing}"
         raise NoPairsError(f"The source has no usable pair ({summary}). {advice(rejected)}".rstrip())
     seed = config.seed if config.split_seed is None else config.split_seed
     try:
@@ -156,12 +157,8 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     )
 
 
-def _rejection_summary(
-    rejected: Counter[str], results: Sequence[ShardResult], work: Folder, where: Sequence[str]
-) -> str:
+def _rejection_summary(rejected: Counter[str], results: Sequence[ShardResult], work: Folder) -> str:
     """The most frequent reasons and the first pair rejected for the most frequent one."""
-    if not rejected:
-        return f"rejected: none; {'no row matches ' + ' and '.join(where) if where else 'it is empty'}"
     counts = ", ".join(f"{reason} {count}" for reason, count in rejected.most_common(3))
     [(most_frequent, _)] = rejected.most_common(1)
     part = next(result for result in results if result.rejected.get(most_frequent))

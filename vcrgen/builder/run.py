@@ -42,6 +42,7 @@ from vcrgen.builder.sources import Source, open_pairs
 from vcrgen.core.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.core.files import output_errors
 from vcrgen.core.folder import PLAN, WorkFolder
+from vcrgen.core.options import drop_none
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
@@ -137,7 +138,7 @@ class BuildResult(NotebookResult):
 
 
 def build(
-    source: str | Path = "samples",
+    source: str | Path | None = None,
     *,
     out: str | Path,
     workers: int = 1,
@@ -154,7 +155,7 @@ def build(
     ``if __name__ == "__main__":``.
 
     Args:
-        source: A file, folder, quoted glob, dataset of the Hub, or ``samples``.
+        source: A file, folder, quoted glob, dataset of the Hub, or ``samples``; by default that of ``config``.
         out: Folder of the dataset, on a disk or as ``s3://...`` or ``gs://...``; new, empty, or of the same build.
         workers: Number of processes of the engine ``local``.
         engine: ``local`` or ``ray``.
@@ -174,7 +175,7 @@ def build(
 
     base = config.model_dump() if isinstance(config, BuildConfig) else {}
     recipe = Path(config) if isinstance(config, str | Path) else None
-    merged = load_build_config(recipe, base | options | {"source": str(source)})
+    merged = load_build_config(recipe, base | options | drop_none({"source": source}))
     choice = EngineChoice(name=engine, workers=workers, address=address)
     with open_progress(progress) as listener:
         return Build(merged, out=out, engine=choice, listener=listener).run()
@@ -290,7 +291,7 @@ class Build:
         if assembly is None:
             results = self._run_shards(plan, source, engine)
             self._listener.stage("looking for duplicates")
-            assembly = plan_assembly(results, self._config, work=self._work)
+            assembly = plan_assembly(results, self._config, source, work=self._work)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
         rejected = sum(assembly.rejected.values())
         pairs = sum(file.rows for file in assembly.files if file.mode == assembly.files[0].mode)

@@ -79,9 +79,16 @@ class Options(BaseModel):
 
     def __init__(self, /, **values: Any) -> None:
         try:
-            super().__init__(**values)
+            super().__init__(**{name: _paths_as_text(value) for name, value in values.items()})
         except ValidationError as error:
             raise first_problem(error, type(self)) from None
+
+
+def _paths_as_text(value: Any) -> Any:
+    """A source, a subset or a reference is a text, as it need not be a path; from Python it may come as one."""
+    if isinstance(value, list | tuple):
+        return [_paths_as_text(element) for element in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 Model = TypeVar("Model", bound=Options)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.builder.sources import Source, items_at
+from vcrgen.builder.sources import Source, describe_unmatched, items_at
 from vcrgen.core.errors import NoPairsError
 from vcrgen.core.ledger import Ledger
 from vcrgen.core.plurals import pluralize
@@ -188,6 +188,8 @@ class RoundSelector:
         usable, required = len(self.done) * options.forms + more, options.items * options.forms
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.rejected.most_common(3))
         options_text = f"--items {options.items} in each of --forms {options.forms}" if options.forms > 1 else "--items"
+        if not usable and not reasons and (unmatched := describe_unmatched(self._source, options.config)):
+            reasons = f"none; {unmatched}"
         return NoPairsError(
             f"The source {self._source.description} has {pluralize(usable, 'usable pair')}, and {required} are asked "
             f"for with {options_text} (rejected: {reasons or 'none'}); lower it, or add pairs."

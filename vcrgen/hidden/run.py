@@ -66,8 +66,8 @@ class HiddenResult:
 def make_hidden(
     options: HiddenOptions,
     *,
-    out: Path,
-    secret_file: Path,
+    out: str | Path,
+    secret_file: str | Path,
     workers: int = 1,
     listener: ProgressListener | None = None,
 ) -> HiddenResult:
@@ -86,6 +86,7 @@ def make_hidden(
     Raises:
         VcrgenError: The user can fix it; the message never quotes secret or answer.
     """
+    out, secret_file = Path(out), Path(secret_file)
     with output_errors(out):
         place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
         sources = _open_sources(options)

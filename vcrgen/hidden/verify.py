@@ -85,12 +85,12 @@ def find_sets(folder: Path) -> list[Path]:
     return sorted(forms, key=lambda path: (len(path.name), path))
 
 
-def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
+def verify(folder: str | Path, *, secret: Secret | None = None) -> list[Check]:
     """Check one set: the public part, and ``key`` beside it if it exists, whose seal needs the secret.
 
     Each check is made even if others fail.
     """
-    public, key_folder, seal = folder / "public", folder / "key", "seal of the maintainer's secret"
+    public, key_folder, seal = Path(folder, "public"), Path(folder, "key"), "seal of the maintainer's secret"
     kind = _MCQ if is_mcq(public) else _PAIRS
     checks = [_check(name, look, public, kind.format) for name, look in _PUBLIC_CHECKS.items()]
     if not is_key(key_folder):

@@ -48,6 +48,12 @@ _FILTER_CODES = (
 BUSY = 429
 TRIED_AGAIN = {408, 409, 425, BUSY}
 REFUSED = {400, 413, 415, 422}  # statuses of errors that are about what is in a request, not about its key or address
+TO_MEND = {  # what a status means that no later try changes
+    401: "the server takes no call without a key that it knows: check {key}",
+    403: "the key may not use this model, or its account has no credit: check {key} and the account",
+    404: "mostly a wrong address or model: check {option} and the name of the model",
+    405: "mostly a wrong address: check {option}",
+}
 _LISTED = 4  # parts of an error that are looked at
 Redact = Callable[[str], str]  # takes the key out of a text
 

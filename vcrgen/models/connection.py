@@ -201,6 +201,8 @@ class Connection:
         if 300 <= status < 400:
             option = self._address.option
             detail = f"{ANSWERS}{status}, a redirect; give {option} the address where it leads to"
+        if advice := chat.TO_MEND.get(status):
+            detail += f" ({advice.format(option=self._address.option, key=self._address.key_option)})"
         again = status >= 500 or (status in chat.TRIED_AGAIN and not chat.is_out_of_quota(data))
         unknown = image_generation.refused_names(status, data) if picture else frozenset()
         wait = retry_after(response.headers, time.time()) if again else None

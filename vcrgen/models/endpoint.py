@@ -34,6 +34,7 @@ from vcrgen.models.waits import Patience, Wait, Waits, shown_seconds
 T = TypeVar("T")
 
 REFUSALS = 10  # requests in a row that get no reply
+_TO_MEND = {f"http_{status}" for status in chat.TO_MEND}
 _TRIES = 6
 _BUSY_TRIES = 40  # of a request that gets status 429
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -343,9 +344,9 @@ class _Calls:
             asked, allowed = shown_seconds(error.wait), shown_seconds(patience.seconds)
             detail += f" (it asks to wait {asked}, and --patience allows {allowed})"
         if self._in_vain >= REFUSALS:
+            again = "Mend that first; then" if error.kind in _TO_MEND else "Replies are kept;"
             raise (OutOfPatience if error.busy or error.in_outage else EndpointError)(
                 f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: "
-                f"{detail.rstrip('.')}. "
-                "Replies are kept; run the same command again to resume."
+                f"{detail.rstrip('.')}. {again} run the same command again to resume."
             )
         return RequestProblem(error.kind, detail, dict(retries), refused=error.refused)

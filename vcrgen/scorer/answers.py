@@ -30,13 +30,13 @@ Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, fo
 
 
 def load_answers(
-    data: Path,
+    data: str | Path,
     *,
     mode: str | None = None,
     split: str | None = None,
-    subset: str | None = None,
+    subset: str | Path | None = None,
     lang: str | None = None,
-    pixels: Path | None = None,
+    pixels: str | Path | None = None,
 ) -> AnswerKey:
     """Read the answers of a dataset.
 
@@ -57,7 +57,9 @@ def load_answers(
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    part, bits = Subset.parse(subset), read_pixel_bits(pixels) if pixels else None
+    data = Path(data)
+    part = Subset.parse(None if subset is None else str(subset))
+    bits = read_pixel_bits(Path(pixels)) if pixels else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; name a dataset's folder, a Parquet file or a JSONL key.")

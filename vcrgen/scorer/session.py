@@ -32,7 +32,7 @@ from vcrgen.stats.intervals import METHOD
 
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""
-Outputs = Path | PredictionFile | Sequence[PredictionFile]
+Outputs = str | Path | PredictionFile | Sequence[PredictionFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class BaseScoringSession(ABC):
         facts |= {"boot": f"{RESAMPLES}", "interval": METHOD, "seed": str(self.options.seed)}
         return Signature({**facts, **self.key.facts})
 
-    def runs(self, files: Sequence[Path]) -> list[Run]:
+    def runs(self, files: Sequence[str | Path]) -> list[Run]:
         """Group files that are scored together: those of one model that have no mode and view in common.
 
         Example: what VLMEvalKit or lmms-eval wrote of a model that was shown VI+TEI, and of the same model that was
@@ -110,7 +110,7 @@ class BaseScoringSession(ABC):
         Raises:
             PredictionError: A file cannot be read, or fits the dataset nowhere.
         """
-        runs: list[Run] = [(receive(file),) for file in files]
+        runs: list[Run] = [(receive(Path(file)),) for file in files]
         by_model: dict[str, list[Run]] = {}
         for run in runs if len(runs) > 1 else ():
             if model := _model(run):
@@ -148,7 +148,7 @@ class BaseScoringSession(ABC):
     def preload(self) -> None:
         """Prepare what scoring any file needs, so that processes which are forked share it."""
 
-    def validate(self, file: Path | PredictionFile) -> Validation:
+    def validate(self, file: str | Path | PredictionFile) -> Validation:
         """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
         run = open_run(file)
         steps, endings = Counter[str](), Counter[str]()
@@ -246,8 +246,8 @@ class BaseScoringSession(ABC):
 
 def open_run(outputs: Outputs) -> Run:
     """The files of a run, by whatever stands for them."""
-    if isinstance(outputs, Path):
-        return (receive(outputs),)
+    if isinstance(outputs, str | Path):
+        return (receive(Path(outputs)),)
     return (outputs,) if isinstance(outputs, PredictionFile) else tuple(outputs)
 
 

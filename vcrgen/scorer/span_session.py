@@ -49,7 +49,7 @@ class Session(BaseScoringSession):
     task = VCR_TASK
     key: AnswerKey
 
-    def __init__(self, data: Path, options: ScoreOptions) -> None:
+    def __init__(self, data: str | Path, options: ScoreOptions) -> None:
         self.options = options
         if options.mode is not None and not is_mode(options.mode):
             raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")

@@ -51,6 +51,8 @@ class Query(BaseModel):
             problem = error.errors()[0]
             name = ".".join(map(str, problem["loc"]))[:40]
             why = "models are numbers from 0 on" if name in ("run", "right", "wrong") else problem["msg"]
+            if problem["type"] == "extra_forbidden":
+                why = f"there are {', '.join(field for field in cls.model_fields if field not in ('id', 'page'))}"
             raise ConfigError(f"The filter {name!r} cannot be used: {why}; copy one from the page.") from None
         except ValueError:
             raise ConfigError("The filter has too many parts; copy one from the address of the page.") from None

@@ -282,7 +282,13 @@ class ViewData:
         views, runs = (self.scored.views, len(self.scored.runs)) if self.scored else ([], 0)
         if self.scored and not self.scored.progress.finished:
             views = list(View)  # of outputs that come later
-        for name, value, there in (("mode", query.mode, self.modes), ("view", query.view, views)):
+        values = (
+            ("mode", query.mode, self.modes),
+            ("view", query.view, views),
+            ("language", query.lang, self.index.distinct("lang")),
+            ("split", query.split, self.index.distinct("split")),
+        )
+        for name, value, there in values:
             if value and value not in there:
                 raise ConfigError(f"The filter names the {name} {value!r}; there are {', '.join(there) or 'none'}.")
         for number in (query.run, query.right, query.wrong):

@@ -11,6 +11,7 @@ from tests.builder.sources.conftest import items_of
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import (
     RowCounts,
+    describe_unmatched,
     items_at,
     iter_captions,
     iter_items,
@@ -78,6 +79,26 @@ def test_captions_without_images_are_those_of_the_items(wit: str, tmp_path: Path
             at: (item.source_id, item.caption or "") for at, item in items if item and "#4" not in item.source_id
         }
         assert found == expected and len(found) in (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("where", "sentence"),
+    [
+        ((), ""),
+        (("lang=zh",), "no row matches lang=zh; lang is 'en', 'de' or 'fr'"),
+        (("lang=en", "n=2"), "no row matches lang=en and n=2"),  # each of them alone matches
+        (("lang=en", "n=9"), "no row matches lang=en and n=9; n is '1', '2' or '3'"),
+        (("id=x",), "no row matches id=x; id is 'id0', 'id1', 'id2', 'id3', 'id4', 'id5', 'id6', 'id7' or another"),
+    ],
+)
+def test_what_is_there_instead_of_a_condition_s_value(where: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
+    """The most frequent values first; so say builds, streams and hidden sets of which no row matches."""
+    facts = [("en", 1)] * 6 + [("de", 2)] * 4 + [("fr", 3), (None, None)]
+    rows = [
+        {"id": f"id{at}", "image": "x.png", "caption": "a", "lang": lang, "n": n} for at, (lang, n) in enumerate(facts)
+    ]
+    config = BuildConfig(source=write_jsonl(tmp_path, rows), where=where)
+    assert describe_unmatched(open_source(config), config) == sentence
 
 
 @pytest.mark.parametrize("condition", ["wit_features.language=zh", "language=zh", "lang=zh"])

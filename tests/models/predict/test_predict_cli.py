@@ -106,9 +106,8 @@ def test_the_key_is_sent_and_never_shown(
     monkeypatch.setenv("MY_KEY", SECRET)
     server = serve(lambda call: faults.Answer(status=401, body=f"no {SECRET}".encode()))
     code, out, err = predict(dataset, server, "--key-env", "MY_KEY", "--out", "p.jsonl")
-    assert (
-        code == 2 and "gave no reply to 10 requests in a row; the last time: the server answers 401: no [key]." in err
-    )
+    said = "gave no reply to 10 requests in a row; the last time: the server answers 401: no [key] (the server takes"
+    assert code == 2 and said in err and "check --key-env). Mend that first; then run the same command" in err
     assert SECRET not in out + err and [path.name for path in Path().iterdir()] == []
     assert {call.headers["authorization"] for call in server.calls} == {f"Bearer {SECRET}"}
 

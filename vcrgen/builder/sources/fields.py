@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
@@ -22,6 +23,7 @@ _OTHER_NAMES = {"image": "file_name", "lang": "language"}
 _MAX_ID = 200
 _MAX_LISTS = 8
 _MAX_SHOWN = 20
+_VALUE_ROWS, _MAX_VALUES, _MAX_VALUE = 10_000, 8, 40  # of what is there instead of what a condition names
 _MAX_CAPTIONS = 1000  # of a row
 _FIRST_ROWS = 4
 _URL = re.compile(r"\s*https?://", re.IGNORECASE)
@@ -248,6 +250,35 @@ def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[i
         # A row that cannot be read counts: it is rejected with its reason, not skipped.
         if PROBLEM in row or _matching_places(row, columns) is not None:
             yield number
+
+
+def describe_unmatched(source: Source, config: BuildConfig) -> str:
+    """Which conditions no row meets, with the values that the first rows have instead; empty without conditions."""
+    if not config.where:
+        return ""
+    where = check_columns(source, config).where
+    values = {path: Counter[str]() for path, _ in where}
+    for row in islice(_all_rows(source, frozenset(path[0] for path in values)), _VALUE_ROWS):
+        for path, count in values.items():
+            if len(count) < _VALUE_ROWS:
+                leaves = (leaf.value for leaf in _leaves(row, path))
+                count.update({str(value) for value in leaves if isinstance(value, str | int | float)})
+    without = [(path, value) for path, value in where if value not in values[path]]
+    sentence = f"no row matches {' and '.join(config.where)}"
+    others = [f"{'.'.join(path)} is {_some(values[path])}" for path, _ in without if values[path]]
+    return "; ".join([sentence, *others])
+
+
+def _all_rows(source: Source, columns: frozenset[str]) -> Iterator[Row]:
+    for index, partition in enumerate(source.partitions()):
+        yield from source.rows(index, range(partition.rows), columns)
+
+
+def _some(values: Counter[str]) -> str:
+    """The most frequent values as "a, b or c"."""
+    frequent = [repr(value[:_MAX_VALUE]) for value, _ in values.most_common(_MAX_VALUES)]
+    *first, last = [*frequent, "another"] if len(values) > len(frequent) else frequent
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def limit_partitions(source: Source, config: BuildConfig) -> list[Partition]:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig, load_build_config
 from vcrgen.builder.shards import divide_tasks
-from vcrgen.builder.sources import RowCounts, iter_items, open_pairs
+from vcrgen.builder.sources import RowCounts, describe_unmatched, iter_items, open_pairs
 from vcrgen.builder.stream.difficulty import read_difficulty
 from vcrgen.builder.stream.examples import Examples
 from vcrgen.builder.stream.order import Order
@@ -332,7 +332,8 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))
-        counts = f" ({reasons})" if reasons else ""
+        why = reasons or describe_unmatched(self._source, self.config)
+        counts = f" ({why})" if why else ""
         return f"No pair of {self.config.source} can be used{counts}; `vcrgen build` with the same options lists why."
 
     def _read(self, state: Any) -> Position:
