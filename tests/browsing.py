@@ -10,9 +10,7 @@ def resize(browser: Any, width: int, height: int = 900, ratio: float = 1) -> Non
     """Show pages at a size, within a block of `own_size`.
 
     Args:
-        browser: The browser.
         width: In pixels of pages; it may be less than a window of Chromium can have.
-        height: The same.
         ratio: Pixels of the screen on one of pages.
     """
     from selenium.webdriver.support.ui import WebDriverWait

@@ -35,7 +35,6 @@ class Forked:
     """A function of a module that runs in a process of its own, in the current folder, with what it is given.
 
     Args:
-        function: The function.
         given: Its arguments.
         out: The file for what the process writes; appended to. None: as this process does.
         errors: The file for its errors. None: ``out``.

@@ -33,7 +33,6 @@ def want(board: Board, *new: str, changes: Mapping[str, Mapping[str, Any]] = {})
     """Write sets into board.yaml as a maintainer does, and apply them.
 
     Args:
-        board: The board.
         new: Sets to add, as ``NAME:PATH``.
         changes: What else is said of sets, new ones too, by name.
     """

@@ -337,7 +337,6 @@ def search_key(
     """Play against a board, and return per span whether the attacker's final guess is right.
 
     Args:
-        world: The set.
         board: The board, or what it would disclose.
         how: Name of one of :data:`ATTACKS`.
         files: Files of each team.

@@ -90,7 +90,6 @@ def with_likelihoods(call: Call, fault: str = "") -> Answer:
     token shows no more than that it is a part of one. :func:`logprob` is the rule of their log-probabilities.
 
     Args:
-        call: The request.
         fault: ignores: nothing of the request is done. same: every token has one log-probability. merges: the prompt's
             last token is another one with an answer behind it. other: the tokens spell another answer. nan, positive,
             text: what the log-probabilities are. short: some are not there.
@@ -123,7 +122,6 @@ def generated(call: Call, fault: str = "", size: tuple[int, int] = (160, 120)) -
     """A good reply of a server that generates pictures: coloured shapes that follow from the request.
 
     Args:
-        call: The request.
         fault: not base64, not an image, bomb (a small file of 20,000 x 20,000 pixels), tiny, empty, refusal, address,
             inside (an address that is the picture itself), no response_format, no seed, detail (the latter, said in
             FastAPI's way).

@@ -93,7 +93,6 @@ def assemble(
         pool: Tasks with their items.
         spec: That of the pool, with the anchor, limits and floor.
         batch: As in `vcrgen.analysis.pruning.prune`.
-        seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
         progress: Show the progress of the pruning on the standard error or in a notebook; or who is told of it.
 

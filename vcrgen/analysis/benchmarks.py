@@ -192,7 +192,6 @@ def compare_benchmarks(
         benchmarks: At least two.
         anchor: A task with an outside score of the models, in one of the tables or, with the same scores, in several.
         votes: Outside scores of models in place of a task; ``anchor`` is their name.
-        seed: Of the resamples.
         draws: Resamples of the models, or of their families.
         progress: Show the progress on the standard error or in a notebook; or who is told of it.
 

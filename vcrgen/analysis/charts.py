@@ -108,7 +108,6 @@ def path_diagram(
     """Tasks with their loadings, abilities, and the effects between constructs.
 
     Args:
-        bound: The tasks and constructs.
         loadings: Of every task.
         paths: Cause, effect and size of each effect between constructs.
     """

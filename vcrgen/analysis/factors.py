@@ -436,7 +436,6 @@ def fit_factors(
     Args:
         table: The scores. Where some are missing, correlations are estimated by EM, which a note says.
         spec: Abilities with their tasks, and the anchor.
-        seed: Of the replicates.
         draws: Bootstrap replicates: how many times the models, or their families, are resampled.
         progress: Show the progress on the standard error or in a notebook; or who is told of it.
 

@@ -33,7 +33,6 @@ def factors_document(
     """Report a factor model.
 
     Args:
-        result: The model.
         settings: With which options it was made.
         about: Where the data come from, if they ship with the package.
         more: Sections that stand at the end.

@@ -42,9 +42,6 @@ def pairwise(
 
     Args:
         scores: Models x tasks, NaN for what is missing.
-        method: Which correlation.
-        seed: Of the resamples.
-        draws: How many resamples.
         groups: Of each model the number of its family, which is drawn as a whole.
     """
     present = np.isfinite(scores)

@@ -151,7 +151,6 @@ def evaluate_pruning(
         table: The scores; models that lack some task of the specification are left out.
         spec: The abilities, the anchor, the limits and the floor.
         batch: As in `prune`.
-        seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
         progress: Show the progress on the standard error or in a notebook; or who is told of it.
 

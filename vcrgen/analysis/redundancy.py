@@ -159,10 +159,8 @@ def make_map(
 
     Args:
         table: Scores, or correlations alone; of these only the map itself, the clusters and the components are made.
-        method: Which correlation.
         basis: Negatively correlated tasks are distant (``r``) or near (``abs``).
         clusters: How many; the number with the best silhouette if not given.
-        seed: Of every random choice.
         draws: Bootstrap replicates, for the intervals of correlations.
         progress: Show the progress on the standard error or in a notebook; or who is told of it.
 

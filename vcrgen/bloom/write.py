@@ -104,7 +104,6 @@ def write_set(
         out: A new or empty folder; it appears whole or not at all.
         rows: In the columns of `vcrgen.data.tasks.bloom.question_kind`; read once, a few in memory at a time.
         languages: Codes, in the order of the columns.
-        taxonomy: The tree of categories.
         source: The origin of the items in one line.
         config: All that decided the rows, without names of local files.
         rejects: The rejected items; complete when the rows are read.

@@ -46,7 +46,6 @@ class Acceptance:
     """Accepts covers by the bits and the ink that they leave.
 
     Args:
-        lang: Language of the captions.
         least_ink: Least visible ink of a span, as a share.
 
     Raises:
@@ -71,7 +70,6 @@ class Acceptance:
         """Draw covers of a span until one leaves enough in all modes; None if none of `DRAWS` does.
 
         Args:
-            span: The span.
             parts: Its pair.
             shaper: Of its pair's fonts.
             form: Function from the number of a draw to the cover of each mode, blind to the text.

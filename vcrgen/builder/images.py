@@ -53,7 +53,6 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
     profile become sRGB, alpha is laid on white; of an animation the first frame is taken.
 
     Args:
-        data: The encoded image.
         width: Of the image that is given back, in pixels; its mode is RGB, and its aspect ratio is kept.
         max_pixels: Width times height of what is accepted, judged from the header before anything is decoded.
         min_side: The shorter side, at least, in pixels. After resizing it is `LEAST_HEIGHT` at least.

@@ -36,7 +36,6 @@ class VCRTransform:
     process loads its own pipeline on the first call.
 
     Args:
-        lang: Language of the captions.
         mode: ``"easy"``, ``"hard"``, one share of ink to leave, as ``"ink=0.2"``, or with the covers ``bars`` and
             ``blots`` bits to leave at least, as ``"bits=4"``.
         on_reject: ``"raise"``, or ``"none"``: an example that a build would reject has None in all columns of a built

@@ -39,7 +39,6 @@ class ConsoleProgress(ProgressListener):
     """Shows progress, rate, remaining time, and a note or the numbers of kept and rejected items.
 
     Args:
-        console: The console.
         doing: The activity, in a word.
         unit: The items, in the plural.
         kept: The participle for kept items.

@@ -43,7 +43,6 @@ def needs_extra(subject: str, extra: str, *packages: str | None) -> str:
     """Sentence of an error: a feature needs packages that are not installed.
 
     Args:
-        subject: The feature.
         extra: The extra that installs the packages.
         packages: Those that are missing; all of the extra if not given.
     """

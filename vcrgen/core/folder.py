@@ -30,7 +30,6 @@ class WorkFolder:
     same plan write the same bytes.
 
     Args:
-        out: The output.
         name: Name of the folder, as ``.vcrgen-build``.
         making: Name of the output in messages, as in "an unfinished build".
         private: Whether only the owner may enter the folder.

@@ -37,8 +37,6 @@ def option(
     """A field from which the command line makes an option (``vcrgen/cli/options.py``).
 
     Args:
-        default: The default.
-        description: The help.
         short: A spelling of one letter, such as ``-l``.
         panel: The heading in the help.
         names: The spelling, if it is not the field's name with hyphens, such as ``--strip/--keep``.

@@ -5,7 +5,6 @@ def pluralize(number: int, singular: str, plural: str = "") -> str:
     """Return a count with its noun: ``pluralize(2000, "item")`` is ``2,000 items``.
 
     Args:
-        number: The count.
         singular: The noun for one.
         plural: The noun for several; ``singular`` with an s if not given.
     """

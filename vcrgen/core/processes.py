@@ -31,7 +31,6 @@ def process_pool(
 
     Args:
         make_worker: Makes the worker; called once in each process, so picklable. Its `VcrgenError` is that of tasks.
-        processes: Number of processes.
         advice: Advice to the user if a process dies; the end of a sentence.
 
     Yields:

@@ -208,7 +208,6 @@ def parse_json(
     """Parse a JSON value.
 
     Args:
-        text: The value.
         place: Begins the sentences of errors.
         error: Their class.
         most: Values at most, counted by commas and brackets.

@@ -232,7 +232,6 @@ def open_dataset(
     """Open a dataset: a folder, a Parquet or Arrow file, or one of these in an object store.
 
     Args:
-        place: Where it is.
         kind: The kind of a dataset that names no task.
         others: For each other supported task, a function from languages to the kind.
 

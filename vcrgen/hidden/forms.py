@@ -126,7 +126,6 @@ class FormBuilder:
         """Draw the design and the spans of an item.
 
         Args:
-            item: The pair.
             number: The number of the item in its form.
             form: The number of the form, if several forms have the same pair.
             earlier_spans: The spans of the pair's earlier forms, to be avoided.
@@ -249,7 +248,6 @@ class FormBuilder:
         """Draw an item.
 
         Args:
-            item: The pair.
             planned: What was decided of it.
             form: The number of its form, from 0.
             before: Spans of the items before it in the form.

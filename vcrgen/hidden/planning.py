@@ -118,7 +118,6 @@ def open_planning(builder: FormBuilder, *, forms: int, pairs: int, workers: int)
         builder: The builder of this process.
         forms: Number of forms that have the same pair.
         pairs: Pairs that share a number.
-        workers: Number of processes.
     """
     if workers == 1:
         yield PlansAhead(partial(_plan_here, Planner(builder, forms)), 1, pairs)

@@ -77,11 +77,9 @@ def make_hidden(
     ``workers`` above 1, the calling script needs the usual ``if __name__ == "__main__":``.
 
     Args:
-        options: Options of the set.
         out: Folder of the set: with ``public`` and ``key``, or with such folders for every form.
         secret_file: The maintainer's secret; created if missing.
         workers: Number of processes that choose the spans and their covers.
-        listener: Receives the progress.
 
     Raises:
         VcrgenError: The user can fix it; the message never quotes secret or answer.

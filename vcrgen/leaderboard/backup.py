@@ -86,7 +86,6 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
     """Make a board of a backup.
 
     Args:
-        source: The file.
         folder: A new or an empty folder.
         database: URL of an empty database; empty for SQLite in the folder.
         data: ``NAME:PATH`` for sets that are elsewhere on this machine.

@@ -149,7 +149,6 @@ def submit(
 
     Args:
         url: The address of the board.
-        file: The outputs.
         facts: ``model``, and perhaps ``link``, ``access``, ``size`` and ``released``, as `check_facts` takes them.
         set_name: The set; None for the only one that takes files.
         private: Whether only the team sees the scores.

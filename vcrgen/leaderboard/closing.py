@@ -33,8 +33,6 @@ def close(
     Nobody sees any of them before all are there. If it is stopped or killed, it goes on when it is called again.
 
     Args:
-        board: The board.
-        set_name: The set.
         listener: Is told how many files are scored.
         early: Close it although its last day is not over, or it has none.
         leave_out: Go on without files that cannot be scored; they fail, and the log and their pages say why.

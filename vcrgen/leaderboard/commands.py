@@ -158,7 +158,6 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
     While a ladder is open, a team or group chooses at most so many models as are ranked when the set is closed.
 
     Args:
-        board: The board.
         submission_id: Its id, or the beginning of an id that no other one of the team has.
         team: Whose file it has to be; None for a maintainer.
         actor: Who chooses, for the log.
@@ -186,7 +185,6 @@ def take_back(board: Board, submission_id: str, *, team: str | None, actor: str)
     """Leave a model to the rule again: its last file counts, and at closing those with the best feedback.
 
     Args:
-        board: The board.
         submission_id: As of `choose`.
         team: As of `choose`.
         actor: Who takes it back, for the log.
@@ -255,8 +253,6 @@ def give_token(board: Board, team: str, label: str, *, group: str | None = None)
     """A new token for a team; it is shown once and kept nowhere.
 
     Args:
-        board: The board.
-        team: Its name.
         label: What the token is for.
         group: The group whose teams share their limits; empty takes the team out of its group, None leaves it.
     """

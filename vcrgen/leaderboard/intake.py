@@ -49,7 +49,6 @@ def accept(
         board: The board that takes it.
         facts: What its team says of the model.
         stream: The file's bytes.
-        set_name: The test set.
         name: What the team calls the file.
         channel: ``api``, ``page`` or `BY_MAINTAINERS`.
         actor: Who submits it, for the log.

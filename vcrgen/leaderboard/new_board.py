@@ -123,7 +123,6 @@ def describe_set(
 
     Args:
         name: What it is called on the board.
-        path: Where it is.
         lifecycle: Its feedback and its dates if it is hidden; a public set is open for ever.
         protocol: Of scores; None for the default of its task.
 

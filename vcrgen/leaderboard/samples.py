@@ -60,7 +60,6 @@ class SampleFolder:
         """Write the samples of a set if they are not there.
 
         Args:
-            test_set: The set.
             most: Bytes of the largest file that the board takes; a set whose files are larger gets no template.
 
         Raises:

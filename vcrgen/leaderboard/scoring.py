@@ -225,7 +225,6 @@ def open_session(
 
     Args:
         name: What the set is called on the board.
-        path: Where it is.
         split: The split of a hidden set to score; empty for the whole.
         view: The only view to score; None for all.
         protocol: That of the scores; None for the default of the task.
@@ -255,7 +254,6 @@ def score_file(
 
     Args:
         session: The whole set, for which the file has to be complete.
-        file: The file.
         shown_as: What messages call it.
         split_session: The split of a hidden set that is scored; None for the whole set.
         other_splits: The other splits. They are scored as well, and nothing is kept of it, so that the time does not

@@ -30,7 +30,6 @@ def read_upload(stream: IO[bytes], *, most: int, taker: str = "this board") -> I
     """The bytes of a file, block by block.
 
     Args:
-        stream: The file.
         most: Bytes that it may have.
         taker: Who takes no more, for the refusal.
 

@@ -87,7 +87,6 @@ def parse_address(
 
     Args:
         endpoint: The user's text, with or without ``/chat/completions`` or ``/images/generations``.
-        model: Name of the model.
         profile: Kind of server; by default derived from the host.
         pictures: Whether the model generates images.
         option: The option that gave the address, for messages.
@@ -158,7 +157,6 @@ def read_key(variable: str | None, address: Address, *, insecure: bool = False) 
 
     Args:
         variable: Its name.
-        address: The server.
         insecure: Allow plain http to a private network.
 
     Raises:

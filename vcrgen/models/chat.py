@@ -99,9 +99,6 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
     """Encode a request as JSON, without unset fields.
 
     Args:
-        request: The request.
-        address: The server.
-        model: Name of the model.
         candidate: A candidate whose log-probabilities are requested in place of an answer.
 
     Raises:
@@ -155,8 +152,6 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
     """Parse the body of a response with status 200.
 
     Args:
-        data: The body.
-        address: The server.
         redact: Removes the key from a text.
 
     Raises:
@@ -220,7 +215,6 @@ def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogp
     Args:
         data: The body of the reply to the prompt with the candidate, with vLLM's ``prompt_logprobs``.
         prompt: Tokens of the prompt alone.
-        text: The candidate.
 
     Raises:
         RequestProblem: They are missing, or are not those of the candidate.

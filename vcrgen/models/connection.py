@@ -53,9 +53,7 @@ class Connection:
     """The connections to one server, for use in one event loop.
 
     Args:
-        address: The server.
         key: The key to it, if it needs one.
-        limits: Limits of requests.
         waits: Is told of what is waited for.
 
     Attributes:
@@ -130,7 +128,6 @@ class Connection:
         """Send the bytes of a request once, when its turn has come; return the reply and its bytes.
 
         Args:
-            body: The bytes.
             picture: Whether a picture is requested.
 
         Raises:

@@ -48,10 +48,7 @@ class EndpointModel:
         facts: Everything that the replies depend on, as far as the client knows.
 
     Args:
-        address: The server.
-        name: Name of the model.
         key: The key to the server, if it needs one.
-        limits: Limits of requests.
 
     Raises:
         ConfigError: The address has a name or a length that no server can have.

@@ -70,8 +70,6 @@ class InProcessModel:
         facts: Everything that the replies depend on.
 
     Args:
-        loaded: The model.
-        name: Its name.
         batch: Requests in a batch; halved when memory runs out.
     """
 

@@ -28,7 +28,6 @@ def open_replies(
     """Lock and open a ledger of replies; offline, only read it, maybe from a read-only disk.
 
     Args:
-        file: The ledger.
         listener: Is told of damaged lines.
         remedy: What the user may do while another run has it, besides waiting.
         offline: Whether nothing will be written.
@@ -80,7 +79,6 @@ def send(
 
     Args:
         requests: Each with a tag of the caller's; only a few are in memory at a time.
-        model: The model.
         ledger: Replies by the id of their request; equal requests are sent once. It also holds refusals.
         may_send: Called before each request is sent; if False, the request gets the problem :data:`NOT_SENT`.
         retry_refused: Send requests again that were refused.

@@ -67,12 +67,7 @@ def answer_all(
 
 
 class ModelPool:
-    """A pool of equal models, each of which answers in a thread of its own.
-
-    Args:
-        make: Makes a model.
-        workers: Number of models.
-    """
+    """A pool of equal models, each of which answers in a thread of its own."""
 
     def __init__(self, make: Callable[[], VisionModel], workers: int = 1) -> None:
         self._models = [make() for _ in range(workers)]

@@ -253,7 +253,6 @@ def read_strip(
 
     Args:
         ink: Darkness of an image with nothing but the strip.
-        face: Its face.
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
         least: Share of the uncovered ink; if less of it is explained, its last lines may be left out.
@@ -289,7 +288,6 @@ def read_lines(
         ink: Darkness of an image with nothing but the strip.
         clean: The same without noise, by which lines and white rows are found.
         covers: Its pixels of covers, but for white rows.
-        face: Its face.
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that the face does not have.

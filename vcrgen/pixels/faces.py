@@ -23,7 +23,6 @@ class FaceFinder:
     """Finds the face of a strip; the language's own face is tried first.
 
     Args:
-        words: The lexicon.
         font: A font file or a name of the registry instead of all shipped faces that can set the language.
     """
 

@@ -162,7 +162,6 @@ def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None
     """Load the lexicon of a language from ``wordfreq`` or a word list.
 
     Args:
-        lang: Language code.
         size: The number of words or characters, the most frequent ones; None for the usual number.
         file: A word list instead of ``wordfreq``: a word a line, and after a tab its frequency (1 if not given).
 

@@ -102,7 +102,6 @@ def lower_bound(
 
     Args:
         templates: Lexicon and fonts.
-        cells: The span's cells.
         texts: The text in each cell.
         sigma: Standard deviation of the noise, in grey levels.
     """
@@ -309,7 +308,6 @@ class Lattice:
     Args:
         templates: Lexicon and fonts.
         energies: Those of each cell.
-        cells: The cells.
         counts: The possible numbers of units, or None for any.
         sigma: Standard deviation of the noise, in grey levels.
         limit: One of `LIMITS`.

@@ -34,7 +34,6 @@ def outline(text: str, size: float, *, bold: bool = False) -> Outline:
     """The outlines of a line; characters that no shipped font has are left out.
 
     Args:
-        text: The line.
         size: Font size in pixels.
         bold: Whether Latin letters are bold.
     """

@@ -153,7 +153,6 @@ class Captions:
         """Compose a caption of one to four sentences.
 
         Args:
-            kind: Of the scene.
             facts: The facts of the picture.
             rng: The generator of all choices.
             turn: The number of earlier captions of the same kind of scene.

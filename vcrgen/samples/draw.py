@@ -122,7 +122,6 @@ class Canvas:
         """Yield `count` places between two x, evenly but not stiffly.
 
         Args:
-            count: Number of places.
             left: The first x, in shares of the picture's width.
             right: The last x, likewise.
             jitter: Maximal offset of a place, in shares of the spacing.

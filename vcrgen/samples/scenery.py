@@ -113,7 +113,6 @@ class SceneCanvas(Canvas):
             horizon: The end of the sky, in px.
             sun: Place of the sun or moon, in shares of width and height; None for neither.
             phase: Of the moon; None for a sky without it.
-            clouds: Number of clouds.
             depth: Lowest place of a cloud, in px.
         """
         self.wash(0, horizon, *self.light.sky)
@@ -236,7 +235,6 @@ class SceneCanvas(Canvas):
 
         Args:
             eaves: Its height at the sides; (0, 0) is its left corner.
-            wall: Its colour.
             snow: Draw snow on the roof.
         """
         paint, roof, top = self.on(wall), self.on(SNOW if snow else (150, 74, 62)), -eaves - 0.5

@@ -198,7 +198,6 @@ def _flipped_differences(sums: Floats, counts: Floats, *, seed: int, unit: str) 
     Args:
         sums: Clusters x columns: the sums of all metrics on A, then those on B.
         counts: The numbers of units of the same.
-        seed: Of the flips.
         unit: What a cluster is called.
     """
     metrics = sums.shape[1] // 2

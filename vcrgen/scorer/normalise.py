@@ -37,7 +37,6 @@ def normalised(cleaned: Cleaned, name: str, *, limit: int) -> Cleaned:
     """A text cluster by cluster in its normal form, that still knows where its characters were.
 
     Args:
-        cleaned: The text.
         name: A key of `NORMALISERS`, or `NONE`.
         limit: Characters of the text that are read, and that the normal form has at most.
     """

@@ -138,7 +138,6 @@ def write_saved(target: Path, result: RunResult, *, secret: bool) -> Path | None
 
     Args:
         target: The plain name, such as ``preds.scores.json``.
-        result: The result.
         secret: As for `as_saved`.
 
     Returns:
@@ -202,7 +201,6 @@ def load_saved(file: Path, *, hidden_too: bool = False) -> RunResult:
     """The result in a file that ``vcrgen score`` wrote, with its resamples.
 
     Args:
-        file: The file.
         hidden_too: Take one of a hidden set, which has neither scores of units nor resamples.
 
     Raises:

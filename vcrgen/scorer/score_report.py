@@ -76,9 +76,7 @@ def render(
     """The results, of one signature, as ``md``, ``latex``, ``csv``, ``json`` or ``html``; see `score_document`.
 
     Args:
-        results: The results.
         form: The format. LaTeX has one table of scores for a paper, and one of comparisons if there are some.
-        comparisons: Comparisons of the results.
         details: LaTeX has all tables instead.
 
     Raises:

@@ -209,7 +209,6 @@ class BaseScoringSession(ABC):
         """The run's outputs matched to questions and counted, not scored.
 
         Args:
-            run: The files.
             steps: Takes the steps of the reader that change an output.
             endings: Takes the tokens by which outputs end.
         """

@@ -134,9 +134,6 @@ def model_weights(models: int, *, seed: int, draws: int, groups: Ints | None = N
     """How often each replicate draws each model, replicates x models; models of one family are drawn together.
 
     Args:
-        models: How many there are.
-        seed: Of the draws.
-        draws: How many replicates.
         groups: Of each model the number of its family.
     """
     families = models if groups is None else int(groups.max()) + 1

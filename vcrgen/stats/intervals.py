@@ -61,7 +61,6 @@ def sd_and_intervals(means: Floats, resampled: Floats, groups: Ints) -> list[SdA
     """Return standard deviations and intervals of means from 0 to 1.
 
     Args:
-        means: The means.
         resampled: The means of their resamples (resamples x means), NaN where one holds no score of a column.
         groups: Of each mean, how many groups have scores of it.
     """

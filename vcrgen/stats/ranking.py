@@ -29,7 +29,6 @@ def rank_ranges(systems: int, first: Ints, second: Ints, signed: Floats, critica
     """The ranges of ranks of all systems, which hold all true ranks at once on 95 % of tables.
 
     Args:
-        systems: How many there are.
         first: Of each pair one system, by its number.
         second: The other one.
         signed: The statistic of each pair, above 0 where the first is better.

@@ -41,7 +41,6 @@ def flipped_sums(sums: Floats, *, seed: int, unit: str) -> Floats:
 
     Args:
         sums: Groups x columns: of each system the sum of its scores in a group, or of each pair the difference.
-        seed: Of the flips.
         unit: What a group is called; it names the random stream.
     """
     rng = array_rng_for(seed, "sign flips", f"{unit}:{len(sums)}")

@@ -40,7 +40,6 @@ def two_way_bootstrap_mean(
         values: The scores, at least one.
         rows: Of each score the number of its first thing, such as the picture.
         columns: Likewise of the second, such as the rater.
-        seed: Of the resamples.
     """
     spread = _spread(values, rows, columns, seed)
     if min(spread.rows, spread.columns) < 2:  # a single picture or rater says nothing of others
@@ -69,7 +68,6 @@ def two_way_bootstrap_difference(
         values: As above; at least one, and their mean is from -1 to 1.
         rows: Of each value the number of its first thing, such as the picture.
         columns: Likewise of the second, such as the rater.
-        seed: Of the resamples.
     """
     spread = _spread(values, rows, columns, seed)
     if min(spread.rows, spread.columns) < 2:  # a single picture or rater says nothing of others

@@ -70,7 +70,6 @@ def assign(
     Args:
         slots: Those that nobody has.
         people: Numbers of raters who have seen none of these items yet.
-        seed: The study's.
         max_items: Of a rater.
 
     Returns:

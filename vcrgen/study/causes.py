@@ -38,7 +38,6 @@ def list_errors(store: StudyStore, data: str | None = None) -> str:
     """The errors of a study as CSV with an empty column ``cause``.
 
     Args:
-        store: The study.
         data: Where the dataset is now, if it was moved.
 
     Raises:
@@ -90,7 +89,6 @@ def read_causes(file: Path, errors: Collection[ErrorId]) -> dict[ErrorId, str]:
 
     Args:
         file: CSV with the columns ``id`` and ``cause``.
-        errors: Those of the study.
 
     Raises:
         StudyError: It cannot be read, lacks a column, has a cause or an id that is not known, or an id twice; the

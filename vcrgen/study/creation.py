@@ -126,7 +126,6 @@ def check_source(design: StudyDesign, data: str | None = None) -> StudySource:
     """Open the dataset of a study, if it is still the same.
 
     Args:
-        design: Of the study.
         data: Where the dataset is now, if it was moved.
 
     Raises:

@@ -29,7 +29,6 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None,
     """Export a study as JSON Lines, or as a CSV file of payments or errors.
 
     Args:
-        store: The study.
         form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``audit``, as `vcrgen bloom audit
             report` reads them; ``design``: the steps of raters; ``payments``: whose submission to approve; or
             ``errors``: for the causes of errors. None for ``audit`` of an audit, and else ``outputs``.

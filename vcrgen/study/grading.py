@@ -38,7 +38,6 @@ def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[Rater
     """Grade the texts of finished items.
 
     Args:
-        source: The dataset.
         items: The items of the study.
         steps: Those of raters.
 

@@ -43,8 +43,6 @@ def invite(
     """Invite people, and assign items to them.
 
     Args:
-        store: The study.
-        count: Number of people.
         lang: Language of their pages; that of the dataset, or else English, if None.
         options: Of a link that they share; None for a link each. The same code and language have the same link, which
             then has more places.

@@ -86,7 +86,6 @@ def make_report(
     """Score the responses of a study.
 
     Args:
-        store: The study.
         data: Where the dataset is now, if it was moved.
         compare: Files of model outputs for the same dataset, as `vcrgen score` takes them.
         causes: The list of errors with their causes.

@@ -71,7 +71,6 @@ def human_minus_model(
     Args:
         graded: Responses in one condition.
         model: True for the spans that the model recovers, by item and place; spans that it lacks are left out.
-        seed: Of the bootstrap.
     """
     shared = [response for response in graded if (response.item, response.place) in model]
     if not shared:
@@ -103,7 +102,6 @@ def view_difference(
     Args:
         first: Responses in the one view.
         second: Responses in the other, in the same mode and language.
-        seed: Of the bootstrap.
 
     Returns:
         The difference, or None where no span was seen in both views.

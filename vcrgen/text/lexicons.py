@@ -11,12 +11,7 @@ from importlib.resources import files
 
 
 def read_lexicon(code: str, name: str) -> list[str]:
-    """The entries of a list, in its order; none if the language has no such list.
-
-    Args:
-        code: Code of the language.
-        name: Name of the list.
-    """
+    """The entries of a list, in its order; none if the language has no such list."""
     return list(_read_lists(code).get(name, ()))
 
 
@@ -25,7 +20,6 @@ def read_fields(kind: type, code: str, *, by_words: bool = False) -> dict[str, f
 
     Args:
         kind: The dataclass, with a default for each field.
-        code: Code of the language.
         by_words: True if a line has several entries, separated by white space.
     """
     lists = _read_lists(code)

@@ -74,7 +74,6 @@ class MorphemeTokenizer:
     """A tokenizer for spaCy that sets each token's tag.
 
     Args:
-        vocab: Of the pipeline.
         analyser: Cuts the texts.
     """
 

@@ -389,7 +389,6 @@ def label_words(words: list[str], flags: list[str], lexicons: Lexicons) -> list[
     Args:
         words: the tokens' texts.
         flags: jieba's flag of each.
-        lexicons: the word lists.
 
     Returns:
         An OntoNotes label (or NAME: some name) for each token, "" for none.

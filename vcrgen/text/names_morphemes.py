@@ -206,7 +206,6 @@ def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool
     """Run all rules.
 
     Args:
-        words: The tokens' texts.
         roles: The role of each for the rules.
         tied: True for tokens without white space before them.
         lists: The word lists of the language.

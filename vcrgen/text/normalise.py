@@ -102,7 +102,6 @@ def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
     """A normalised caption without the emoji that cannot be drawn, and without the space before them.
 
     Args:
-        text: The caption.
         missing: Returns the characters of a text that have no glyph.
     """
 

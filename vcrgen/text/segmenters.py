@@ -61,7 +61,6 @@ class Segmenter:
         """The tokens of a text, in time linear in its length.
 
         Args:
-            text: Any text.
             limit: Maximal number of tokens.
             spaces: Keep the tokens of white space that spaCy makes of all but single spaces.
         """

@@ -128,7 +128,6 @@ def compute_score(
 
     Args:
         data_source: Not used.
-        solution_str: The completion.
         ground_truth: The texts of the masked spans, as JSON of a list or as a list.
         extra_info: Has the language as ``lang``, as `vcrgen export --to verl` writes it.
         lang: The language, where ``extra_info`` has none.

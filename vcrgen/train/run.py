@@ -60,7 +60,6 @@ def finetune(
         model: Folder of a model of transformers that reads images and has a chat template.
         out: Folder of the adapter: new, empty, or of the same training.
         options: Options; all but steps and device have to stay the same in an unfinished training.
-        listener: Receives the progress.
 
     Raises:
         VcrgenError: The user can mend it.

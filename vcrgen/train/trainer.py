@@ -54,13 +54,10 @@ def make_trainer(
     """A trainer of TRL.
 
     Args:
-        loaded: The model.
         data: Rows.
-        options: Options.
         recipe: Fields of TRL's and peft's configurations.
         folder: For checkpoints, and for a copy of a dataset's rows.
         checkpoint: The one that the training goes on from.
-        listener: Receives the progress.
 
     Raises:
         ConfigError: The recipe has a field or value that TRL or peft does not take.

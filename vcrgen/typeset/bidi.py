@@ -42,7 +42,6 @@ def levels(text: str, direction: str) -> tuple[int, ...]:
     """Level of every character of a text: an even one is read from left to right, an odd one from right to left.
 
     Args:
-        text: Any text.
         direction: Direction of the paragraph: ``"ltr"`` or ``"rtl"``.
     """
     if direction == "ltr" and not _OTHER_WAY.search(text):

@@ -78,8 +78,6 @@ def calibrate(
         shaper: The shaper of the fonts.
         language: The language, with its targets.
         sample: Texts of the language.
-        cover: The kind of cover.
-        modes: The modes.
 
     Raises:
         FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,

@@ -232,7 +232,6 @@ def measure_span(
     """Measure the share of a span that covers leave visible.
 
     Args:
-        span: The span.
         cells: Its cells, as `span_cells` returns them.
         covers: The cover of each cell.
         ink: Darkness of the uncovered strip, shape (height, width), 0 = white, 255 = black.

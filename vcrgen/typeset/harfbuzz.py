@@ -180,7 +180,6 @@ class HarfBuzzFace:
     """A face as HarfBuzz sees it.
 
     Args:
-        face: The face.
         size: Font size in pixels.
     """
 

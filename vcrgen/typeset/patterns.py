@@ -269,7 +269,6 @@ def rows_with_ink(orders: PixelOrders, cell: Box, box: Box, margins: Margins) ->
     Args:
         orders: Those of a pattern in its rectangle.
         cell: The place, as high as a line.
-        box: The rectangle.
         margins: How far the ink reaches.
     """
     top, left = cell.y0 - margins.above - box.y0, cell.x0 - box.x0

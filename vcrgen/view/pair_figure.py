@@ -38,7 +38,6 @@ def draw_item(item: Json, titles: Sequence[str], mode: str, view: str) -> str:
     """An SVG of one item as `ViewData.page` gives it.
 
     Args:
-        item: The item.
         titles: The name of each model, in the order of the files of outputs.
         mode: The mode, or the language of a question.
         view: The view of the outputs.

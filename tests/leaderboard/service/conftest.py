@@ -27,9 +27,7 @@ class Desk:
     """A team in front of a service: submits by API or by form.
 
     Args:
-        board: The board.
         client: Anything with httpx's methods.
-        team: Name of the team.
     """
 
     def __init__(self, board: Board, client: Any, team: str = "Team A") -> None:
@@ -138,7 +136,6 @@ class Server:
     """`vcrgen leaderboard serve` in a process of its own.
 
     Args:
-        board: Folder of the board.
         log: File for what it writes.
         options: More of the command line.
     """

@@ -20,7 +20,6 @@ class Visitor:
     """Somebody in front of the service.
 
     Args:
-        driver: The browser.
         url: Address of the service.
         token: The token of the team.
     """

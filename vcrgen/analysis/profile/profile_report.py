@@ -365,7 +365,6 @@ def level_gap_table(
     """Gaps of models by level, and below those of several models their mean.
 
     Args:
-        title: Of the table.
         levels: In the order of the columns.
         gaps: Model, language and method, and the gap of each level.
     """

@@ -73,7 +73,6 @@ def audit_statistics(
     """Estimate the rates of an audit.
 
     Args:
-        draw: The sample.
         verdicts: The verdicts on its items.
         keys: The right option of each item, ``A`` to ``D``; a rater's own answer to one without it does not count.
         judge: The verdicts that `vcrgen.bloom.audit.verdicts.read_judge` returns.

@@ -175,7 +175,6 @@ def iter_items(
     An item's id and content do not depend on the window.
 
     Args:
-        source: The source.
         config: Its columns and conditions, and the choice of captions.
         index: Number of the partition.
         start: First row.

@@ -26,7 +26,6 @@ class Order:
 
     Args:
         tasks: Runs of neighbouring rows, in source order.
-        seed: Of the order.
         shuffle: Runs are put into windows at random, and rows are permuted inside of a window.
         runs: Number of the runs of a window; the last one of an epoch may have fewer.
     """

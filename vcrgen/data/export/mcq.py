@@ -45,8 +45,6 @@ def export_mcq(dataset: Dataset, to: ExportFormat, folder: Path, *, split: str |
 
     Args:
         dataset: An MCQ benchmark with its keys.
-        to: The format.
-        folder: The folder.
         split: Only this split.
 
     Returns:

@@ -128,7 +128,6 @@ def croissant_of(manifest: Manifest, *, columns: Sequence[str] = ()) -> dict[str
     """Describe a finished dataset in Croissant.
 
     Args:
-        manifest: The dataset's manifest.
         columns: Optional columns that its rows have.
     """
     if manifest.task is None:
@@ -176,7 +175,6 @@ def export_croissant(
 
     Args:
         dataset: A folder with ``croissant.json``: of a build, an MCQ benchmark, or the public part of a hidden set.
-        out: The new file.
         base: The Croissant file that the Hub made of the dataset; what it says of files and records stays.
         fields: A YAML file of the publisher with fields of `OWN_FIELDS`.
 
@@ -202,7 +200,6 @@ def _describe(tables: Sequence[_RecordTable], splits: Sequence[str], about: Mapp
     """Content of ``croissant.json``.
 
     Args:
-        tables: The configurations.
         splits: Names of the splits, which the tables refer to.
         about: Some of `OWN_FIELDS`; unknown and empty ones are left out.
     """

@@ -50,7 +50,6 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     """The service of a board.
 
     Args:
-        board: The board.
         worker_alive: Tells the health page whether the process that scores is there.
     """
     service = _Service(board, worker_alive)

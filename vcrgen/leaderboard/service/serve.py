@@ -20,7 +20,6 @@ def serve(board: Board, options: ServiceOptions) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
     Args:
-        board: The board.
         options: Where to listen, and trusted proxies.
 
     Raises:

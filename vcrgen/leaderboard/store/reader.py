@@ -118,7 +118,6 @@ class BoardReader:
     """One state of a board, as anybody may see it.
 
     Args:
-        settings: Those of the board.
         connection: Sees one state of its database.
         ranked_sets: By name, of this state; those that are missing are added when they are needed. Readers of one
             state share it, so that a page does not read again what another page was made of.

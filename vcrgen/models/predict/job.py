@@ -81,16 +81,12 @@ def predict(
     """Send the requests about a dataset that have no reply yet, and write the outputs.
 
     Args:
-        dataset: The dataset.
         choice: The selected pictures or questions.
         out: JSON Lines; new, or of an earlier run with the same model, dataset and parameters.
-        model: The model.
-        prompt: The prompt.
         price: Prices of a million tokens, read and written.
         max_cost: Send nothing more when the replies in the ledger cost this.
         allow_failed: Write the outputs in spite of missing replies, whatever ends the run.
         retry_refused: Send requests again that the server refused.
-        listener: Receives the progress.
 
     Raises:
         DatasetError: The dataset is damaged.

@@ -56,12 +56,10 @@ def run_baseline(
     for any number of workers.
 
     Args:
-        pictures: The pictures.
         choice: Their selection.
         out: A new file, JSON Lines.
         make_model: Makes the model; called once for each worker.
         workers: Requests under way at a time.
-        listener: Receives the progress.
 
     Raises:
         DatasetError: The dataset is damaged, or not one of its pictures can be read.
@@ -194,8 +192,6 @@ class PictureRun:
         """Add a reply for every picture to the ledger, but for rejected ones.
 
         Args:
-            model: The model.
-            listener: Receives the progress.
             may_send: Called before each request; false ends the run.
             retry_refused: Send requests again that were refused.
             on_outcome: Receives each new reply or problem.

@@ -70,7 +70,6 @@ def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
     """Scorer of Visual Caption Restoration: sums of exact matches and Jaccard indices over an image's spans.
 
     Args:
-        lang: Language of the dataset.
         protocol: As ``vcrgen score --protocol``.
     """
     own = make_scorer(lang, protocol=protocol)

@@ -169,7 +169,6 @@ def choice_place(
         options: As of `read_choice`, as are the last two.
         choice: The option that `read_choice` gives.
         rotation: The order of the options.
-        protocol: The rules.
 
     Returns:
         Its start and end, or None where that is not one known place.

@@ -116,7 +116,6 @@ def judge_outputs(outputs: Iterable[Output], judge: Model, ledger: Path) -> Judg
 
     Args:
         outputs: The outputs of a run; equal ones are judged once.
-        judge: The judge.
         ledger: File of its replies: what is in it is not asked again.
 
     Raises:

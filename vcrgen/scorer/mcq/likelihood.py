@@ -53,7 +53,6 @@ def likelihood_scores(
         logprobs: Of each option, in the dataset's order, the natural logarithms of its tokens' probabilities, as
             `parse_logprobs` gives them.
         answer: The right option, from 0.
-        texts: The options' texts.
         text_only: The same log-probabilities without the picture; without them ``lbs_pmi`` is left out.
     """
     sums = [math.fsum(tokens) for tokens in logprobs]

@@ -27,7 +27,6 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
     """Read the items of an MCQ benchmark, or of the key of a hidden one.
 
     Args:
-        data: Where it is.
         split: As of `load_answers`.
         subset: Likewise.
         lang: The only language that is scored; None for all.

@@ -125,7 +125,6 @@ def text_only_accuracies(
 
     Args:
         items: As `items_with_keys` gives them.
-        seed: Of the bootstrap.
         lang: Only this language; None for all.
         models: Outputs by the name of the model. An item without one is wrong.
 
@@ -177,7 +176,6 @@ def text_only_document(name: str, rows: Sequence[TextOnlyAccuracy], categories: 
     """Make the document of a set; its CSV has percentages that are not rounded, its JSON shares.
 
     Args:
-        name: Of the set.
         rows: As `text_only_accuracies` gives them.
         categories: Paths in the order of the taxonomy, in which the levels are shown.
     """

@@ -67,7 +67,6 @@ def sheet_rows(file: Path, *, formula_texts: bool = False) -> Iterator[dict[int,
     a 0 and a mark that all is to be computed, and whoever saves the file again stores an error.
 
     Args:
-        file: The workbook.
         formula_texts: Give ``=`` and the text of a formula that was not computed; else it is an error.
     """
     try:

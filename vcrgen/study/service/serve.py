@@ -18,7 +18,6 @@ def serve(store: StudyStore, options: ServiceOptions) -> None:
     Nothing but the study's folder is read: the dataset, and the key of a hidden set, need not be on the machine.
 
     Args:
-        store: The study.
         options: Where to listen, and trusted proxies.
 
     Raises:

@@ -23,7 +23,6 @@ class StudyStore:
     """The database of a study; close it, or use it as a context.
 
     Args:
-        folder: The study's folder.
         new: Make the database; otherwise it has to be there.
 
     Raises:
