@@ -214,13 +214,16 @@ def test_a_set_may_be_elsewhere(made: Path, public: Path, tmp_path: Path) -> Non
         (["public"], "A set is named as NAME:PATH"),
         (["public:/no/such/folder"], "The set 'public' cannot be used"),
         (["publik:{public}"], "there is no set 'publik'"),
+        (["hidden-en:{another}/key"], "The data of 'hidden-en' at .* is not that of the set on the board"),
+        (["public:{another}/key"], "The data of 'public' at .* is not that of the set on the board"),
     ],
 )
 def test_a_wrong_place_of_a_set_is_said(
-    data: list[str], message: str, made: Path, public: Path, tmp_path: Path
+    data: list[str], message: str, made: Path, public: Path, another: Path, tmp_path: Path
 ) -> None:
+    places = [text.format(public=public, another=another) for text in data]
     with pytest.raises(LeaderboardError, match=message):
-        restore(made, tmp_path / "new", database="", data=[text.format(public=public) for text in data])
+        restore(made, tmp_path / "new", database="", data=places)
     with pytest.raises(LeaderboardError, match="is no board"):
         open_board(tmp_path / "new")
 

@@ -266,7 +266,7 @@ def test_dates(stepped: Board, guess: Guess, facts: Facts, submit: Submit) -> No
         submit(stepped, guess("a", {}), facts(), set_name=SET)
     want(stepped, changes={SET: {"closes": later}})
     assert submit(stepped, guess("a", {}), facts(), set_name=SET).status is SubmissionStatus.QUEUED
-    with pytest.raises(LeaderboardError, match="The set would close on 2019-01-01, before it opens"):
+    with pytest.raises(LeaderboardError, match="The set would close at 2019-01-02 00:00 UTC, before it opens"):
         want(stepped, changes={SET: {"closes": "2019-01-01"}})
     with pytest.raises(LeaderboardError, match="`opens` takes a date such as 2026-12-01"):
         want(stepped, changes={SET: {"opens": "tomorrow"}})

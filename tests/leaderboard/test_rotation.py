@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def test_a_set_takes_the_place_of_another(
     before = events(stepped)
     assert want(stepped) == [] and events(stepped) == before, "what is there already is no change"
     backup(stepped, tmp_path / "b.tar.gz")
-    restored = restore(tmp_path / "b.tar.gz", tmp_path / "restored", database="", data=[f"{SET}:{another / 'key'}"])
+    restored = restore(tmp_path / "b.tar.gz", tmp_path / "restored", database="", data=[f"second:{another / 'key'}"])
     phases = {one.name: one.lifecycle for one in stepped.sets}
     assert {one.name: one.lifecycle for one in restored.sets} == phases
     assert want(restored) == [] and restored.settings.sets == open_board(restored.folder).settings.sets
@@ -119,7 +119,7 @@ def test_sets_of_a_board_stand_in_its_settings(stepped: Board, another: Path) ->
     with pytest.raises(ConfigError, match="overall names 'second'"):
         open_board(stepped.folder)
     assert apply_settings(stepped.folder)[1] == [("second", "set added")]
-    assert open_board(stepped.folder).sets[-1].lifecycle.closes == datetime(2090, 1, 2, tzinfo=UTC)
+    assert open_board(stepped.folder).sets[-1].lifecycle.closes == datetime(2090, 1, 3, tzinfo=UTC)
     with (stepped.folder / FILE).open("a") as out:
         out.write(second)
     with pytest.raises(ConfigError, match="two sets are named 'second'"):
@@ -215,7 +215,8 @@ def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path,
         ({"view": "all"}, "The view is one of stacked, tei, strip, image, not 'all'"),
         ({"view": "text-only"}, "The view is one of stacked, tei, strip, image, not 'text-only'"),
         ({"opens": "soon"}, "`opens` takes a date such as 2026-12-01"),
-        ({"opens": "2027-01-02", "closes": "2027-01-01"}, "would close on 2027-01-01, before it opens"),
+        ({"opens": "2027-01-02", "closes": "2027-01-01"}, "would close at 2027-01-02 00:00 UTC, before it opens"),
+        ({"closes": "9999-12-31"}, "`closes` takes a date"),
         ({"closes": "0001-01-01T00:00+14:00"}, "`closes` takes a date"),
     ],
 )
@@ -226,3 +227,17 @@ def test_wrong_words(words: dict[str, str], message: str) -> None:
 
 def test_a_public_set_has_no_phase(stepped: Board) -> None:
     assert next(one for one in stepped.sets if not one.hidden).lifecycle == SetLifecycle(private=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("2027-01-01", datetime(2027, 1, 2, tzinfo=UTC)),  # its last day: the whole of it
+        ("2027-01-01T00:00", datetime(2027, 1, 1, tzinfo=UTC)),
+        ("2027-01-01T12:00+02:00", datetime(2027, 1, 1, 10, tzinfo=UTC)),
+    ],
+)
+def test_a_set_is_open_on_its_last_day(text: str, end: datetime) -> None:
+    lifecycle = make_lifecycle(opens="2027-01-01" if "T" not in text else "", closes=text)
+    assert lifecycle.closes == end
+    assert not lifecycle.refusal("s", end - timedelta(seconds=1)) and lifecycle.refusal("s", end)

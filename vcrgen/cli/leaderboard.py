@@ -99,7 +99,9 @@ def init(
     opens: Annotated[
         str, typer.Option(help="First day of submissions to hidden sets: 2026-12-01, in UTC.", show_default="now")
     ] = "",
-    closes: Annotated[str, typer.Option(help="Last day of submissions.", show_default="until `close`")] = "",
+    closes: Annotated[
+        str, typer.Option(help="Last day of submissions: 2026-12-31, in UTC.", show_default="until `close`")
+    ] = "",
     protocol: Annotated[
         str | None,
         typer.Option(

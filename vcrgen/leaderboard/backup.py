@@ -23,7 +23,15 @@ from sqlalchemy import Connection, Date, LargeBinary, String, Table, func, inser
 from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.core.files import atomic_path, canonical_json, is_disk_full, output_errors
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.new_board import check_database, describe_set, fresh_folder, named_sets, new_board, settings_of
+from vcrgen.leaderboard.new_board import (
+    check_database,
+    check_same_data,
+    describe_set,
+    fresh_folder,
+    named_sets,
+    new_board,
+    settings_of,
+)
 from vcrgen.leaderboard.settings import Settings, SetTitle, write_settings
 from vcrgen.leaderboard.store.log import check_board, log_head, maintainer, record
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
@@ -91,7 +99,8 @@ def restore(source: Path, folder: Path, *, database: str, data: Sequence[str]) -
         data: ``NAME:PATH`` for sets that are elsewhere on this machine.
 
     Raises:
-        LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty.
+        LeaderboardError: The file is no backup, is damaged, or of another version; the folder is not empty; a set's
+            data is not its own.
         OSError: The disk is full.
     """
     with fresh_folder(folder):
@@ -215,7 +224,9 @@ def _load(
             if set_name not in names:
                 raise LeaderboardError(f"In {source} there is no set {set_name[:40]!r}; there are {', '.join(names)}.")
             stored = get_set(connection, set_name)
-            change_set(connection, describe_set(set_name, path, stored.lifecycle, protocol=stored.protocol))
+            read = describe_set(set_name, path, stored.lifecycle, protocol=stored.protocol)
+            check_same_data(read, stored)
+            change_set(connection, read)
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 

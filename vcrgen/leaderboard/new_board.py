@@ -144,6 +144,15 @@ def describe_set(
     return test_set
 
 
+def check_same_data(read: TestSet, stored: TestSet) -> None:
+    """Refuse, with a LeaderboardError, other data in the place of a set: its scores would be of both."""
+    if read.data != stored.data:
+        raise LeaderboardError(
+            f"The data of {stored.name!r} at {read.path} is not that of the set on the board; "
+            "give a new set a new name."
+        )
+
+
 def settings_of(test_set: TestSet) -> SetSettings:
     """The entry of a set that is in use, for ``board.yaml``."""
     lifecycle = test_set.lifecycle

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +19,12 @@ from vcrgen.data.manifest import MANIFEST
 from vcrgen.data.tasks.task import TASKS
 from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board, check_overall, open_unapplied
-from vcrgen.leaderboard.new_board import describe_set
+from vcrgen.leaderboard.new_board import check_same_data, describe_set
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.leaderboard.settings import FILE, SetSettings
 from vcrgen.leaderboard.store.log import maintainer, now, record
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set, register_set
-from vcrgen.leaderboard.times import day, iso_minute
+from vcrgen.leaderboard.times import iso_minute, minute
 from vcrgen.scorer.answers import hidden_folder
 
 
@@ -51,7 +51,7 @@ def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", close
         feedback: ``ladder`` or ``instant``.
         view: The view whose exact match a ladder shows.
         opens: When the set is open, as ``2026-12-01`` or ``2026-12-01T12:00``, in UTC where no zone is named.
-        closes: Until when.
+        closes: Until when; of a date, until its end.
 
     Raises:
         LeaderboardError: One of them is not that, or it closes before it opens.
@@ -67,7 +67,7 @@ def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", close
             feedback=Feedback(feedback or Feedback.LADDER),
             view=View(view or View.STACKED),
             opens=_moment(opens, "opens"),
-            closes=_moment(closes, "closes"),
+            closes=_moment(closes, "closes", last_day=True),
         )
     )
 
@@ -140,7 +140,7 @@ def _apply(connection: Connection, board: Board, asked: SetSettings, read: TestS
         stored = _move(connection, stored, read)
         yield _record(connection, stored.name, "set moved")
     lifecycle = stored.lifecycle
-    opens, closes = _moment(asked.opens, "opens"), _moment(asked.closes, "closes")
+    opens, closes = _moment(asked.opens, "opens"), _moment(asked.closes, "closes", last_day=True)
     if (opens, closes) != (lifecycle.opens, lifecycle.closes):
         if lifecycle.closing or lifecycle.retired:
             raise LeaderboardError(f"The set {stored.name!r} is closed; its dates cannot be changed.")
@@ -163,10 +163,7 @@ def _move(connection: Connection, stored: TestSet, read: TestSet | None) -> Test
     """Let a set be read from another place, where its data has to be the same."""
     if read is None or read.protocol != stored.protocol:
         raise LeaderboardError(f"The set {stored.name!r} was changed by somebody else at this moment; apply once more.")
-    if read.data != stored.data:
-        raise LeaderboardError(
-            f"The data of {stored.name!r} in {FILE} is not that of the set on the board; give a new set a new name."
-        )
+    check_same_data(read, stored)
     moved = replace(read, lifecycle=stored.lifecycle)
     change_set(connection, moved)
     return moved
@@ -279,11 +276,14 @@ def _commitment(manifest: Path) -> str:
         ) from None
 
 
-def _moment(text: str, what: str) -> datetime | None:
+def _moment(text: str, what: str, *, last_day: bool = False) -> datetime | None:
+    """The moment that a setting names: of a date its beginning, or with ``last_day`` its end."""
     if not text:
         return None
     try:
         at = datetime.fromisoformat(text)
+        if last_day and _is_date(text):
+            at += timedelta(days=1)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise LeaderboardError(
@@ -291,7 +291,15 @@ def _moment(text: str, what: str) -> datetime | None:
         ) from None
 
 
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_order(lifecycle: SetLifecycle) -> SetLifecycle:
     if lifecycle.opens is not None and lifecycle.closes is not None and lifecycle.closes <= lifecycle.opens:
-        raise LeaderboardError(f"The set would close on {day(lifecycle.closes)}, before it opens.")
+        raise LeaderboardError(f"The set would close at {minute(lifecycle.closes)} UTC, before it opens.")
     return lifecycle

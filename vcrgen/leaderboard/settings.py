@@ -44,7 +44,7 @@ class SetSettings(Options):
     feedback: str = Field("", max_length=20, description="Of a hidden set: ladder, or instant with `unsafe: true`.")
     view: str = Field("", max_length=20, description="The view whose exact match a ladder shows.")
     opens: str = Field("", max_length=40, description="First day of submissions to a hidden set, in UTC; empty: now.")
-    closes: str = Field("", max_length=40, description="Last day of submissions; empty: until `close`.")
+    closes: str = Field("", max_length=40, description="Last day of submissions, in UTC; empty: until `close`.")
     protocol: str = Field("", max_length=40, description="Of a set of captions: vcrgen, paper and others.")
     private: bool | None = Field(
         None, description="Whether a team may hide a file until it chooses it; empty: on public sets alone."
