@@ -22,12 +22,13 @@ def test_every_reason_has_one_whose_options_exist(reason: RejectReason) -> None:
     options = re.findall("--([a-z-]+)", ADVICE[reason])
     fields = set(BuildConfig.model_fields) | {"column"}
     assert {option.replace("-", "_") for option in options} <= fields
-    assert advice({reason: 3}) == f"Most rejects are {reason} (3 of 3): {ADVICE[reason]}."
+    assert advice({reason: 3}) == f"Of 3 rejects 3 are {reason}: {ADVICE[reason]}."
+    assert advice({reason: 1}) == f"Of 1 reject 1 is {reason}: {ADVICE[reason]}."
 
 
 def test_the_most_frequent_reason_counts() -> None:
     assert advice({"tiny_image": 1, "no_image": 1200, "duplicate": 5}).startswith(
-        "Most rejects are no_image (1,200 of 1,206)"
+        "Of 1,206 rejects 1,200 are no_image: add the files"
     )
     assert advice({}) == ""
 
@@ -42,7 +43,7 @@ def test_the_summary_says_why_title_case_is_rejected(tmp_path: Path, run: Run) -
     source = write(tmp_path / "titles.parquet", [TITLE.lower(), TITLE, f"{TITLE} Here"])
     code, out, err = run("build", source, "--out", tmp_path / "out", "--mode", "easy")
     text = " ".join((out + err).split())
-    assert code == 0 and "Most rejects are no_maskable_ngram (2 of 2): try a smaller --ngram-size" in text
+    assert code == 0 and "Of 2 rejects 2 are no_maskable_ngram: try a smaller --ngram-size, " in text
     assert "In Title Case Every Word May Be a Name." in text
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.records import RejectReason
 
 _IMAGES = "look at them in rejects.jsonl, and fetch the pictures again"
 ADVICE: Mapping[RejectReason, str] = {
-    RejectReason.NO_IMAGE: "name the right column with --column image=NAME, or the pictures' folder with --image-root",
+    RejectReason.NO_IMAGE: "add the files that rejects.jsonl names, or name the right column with "
+    "--column image=NAME, or the pictures' folder with --image-root",
     RejectReason.NO_CAPTION: "give each picture a text, or name the right column with --column caption=NAME",
     RejectReason.SHORT_CAPTION: "take longer captions, or a smaller --ngram-size",
     RejectReason.OTHER_SCRIPT: "name the language of the captions with --lang",
@@ -20,15 +22,15 @@ ADVICE: Mapping[RejectReason, str] = {
     RejectReason.BLANK: "nothing needs to be done, if a look at them shows that nothing is on them",
     RejectReason.TINY: "lower --min-side, or take a source of larger pictures",
     RejectReason.TOO_TALL: "raise --max-height, or lower --max-lines",
-    RejectReason.NO_NGRAM: "try a smaller --ngram-size, a larger --max-share or a trained --spacy-model; names and "
-    "numbers are not masked, and In Title Case Every Word May Be a Name",
+    RejectReason.NO_NGRAM: "try a smaller --ngram-size, a larger --max-share, a trained --spacy-model, or the --lang "
+    "of the captions; names and numbers are not masked, and In Title Case Every Word May Be a Name",
     RejectReason.COVER_MISSED: "take another --cover or --font",
     RejectReason.SETTLED: "lower --least-bits, --least-ink or the bits of --mode",
     RejectReason.NO_ROOM: "lower --distractors",
     RejectReason.ANSWER_NOT_SHOWN: "raise --max-lines, and give texts that a caption holds once",
     RejectReason.DUPLICATE: "nothing needs to be done, as one of each is kept",
     RejectReason.IN_REFERENCE: "take another source: these pairs stand in what they must not repeat",
-    RejectReason.UNREADABLE_ROW: "look at them in rejects.jsonl, and mend the source's file",
+    RejectReason.UNREADABLE_ROW: "mend the rows that rejects.jsonl names, and save the file as UTF-8 where it is not",
 }
 
 
@@ -41,4 +43,5 @@ def advice(rejected: Mapping[str, int]) -> str:
     if not rejected:
         return ""
     reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
-    return f"Most rejects are {reason} ({count:,} of {sum(rejected.values()):,}): {ADVICE[RejectReason(reason)]}."
+    total = pluralize(sum(rejected.values()), "reject")
+    return f"Of {total} {count:,} {'is' if count == 1 else 'are'} {reason}: {ADVICE[RejectReason(reason)]}."

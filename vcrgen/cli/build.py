@@ -65,6 +65,7 @@ def build(
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
     from vcrgen.builder.splits import MAX_GROUP
+    from vcrgen.text.languages import LANGUAGES
 
     merged = _merged(config, {"source": source, **options})
     choice = EngineChoice(name=engine, workers=workers, address=address)
@@ -89,7 +90,8 @@ def build(
             f"Near copies were not looked for in {pluralize(manifest.uncompared, 'group')} of more than {MAX_GROUP} "
             "pictures that look alike: some may be in two splits."
         )
-    console.say(f"Source {escape(manifest.source)}", highlight=False)
+    lang = merged.lang
+    console.say(f"Source {escape(manifest.source)}, read as {LANGUAGES[lang].name} (--lang {lang})", highlight=False)
     console.say_signature(manifest.signature)
     console.say_next("Look at it", "vcrgen", "view", result.path)
 

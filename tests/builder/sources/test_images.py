@@ -2,6 +2,7 @@
 
 import base64
 import os
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,16 @@ def test_no_image(root: Path, value: Any) -> None:
 def test_refused(root: Path, value: Any, problem: str) -> None:
     with pytest.raises(ImageProblem, match=problem):
         image_bytes(value, folders=ImageFolders.of(root))
+
+
+@pytest.mark.parametrize("name", ["Grün/Straße 1.png", "고양이.png", "café.png"])
+def test_accents_in_the_form_of_another_system(root: Path, name: str) -> None:
+    forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD")]
+    for there, said in (forms, forms[::-1]):
+        (root / there).parent.mkdir(exist_ok=True)
+        (root / there).write_bytes(PNG)
+        assert image_bytes(said, folders=ImageFolders.of(root)) == PNG
+        (root / there).unlink()
 
 
 def test_a_path_without_a_folder() -> None:

@@ -5,7 +5,8 @@ import binascii
 import os
 import re
 import stat
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import Any, Self
@@ -63,8 +64,9 @@ class ImageFolders:
             windows.drive or ("\\" in text and (windows.root or ".." in windows.parts))
         )
         inside = False
-        for base in () if is_windows_path else self.bases:
-            file = (base / text).resolve()
+        places = [base / name for base in self.bases for name in _spellings(text)]
+        for place in () if is_windows_path else places:
+            file = place.resolve()
             if any(file.is_relative_to(folder) for folder in self.vouched):
                 inside = True
                 if file.exists():
@@ -78,6 +80,11 @@ class ImageFolders:
         raise _problem(
             f"the {what}'s path leads outside of the source's folder; name the folder that it is in by {self.option}"
         )
+
+
+def _spellings(path: str) -> Iterable[str]:
+    """A path as it stands, and with its accents in the other form: macOS writes names in one, tables in the other."""
+    return dict.fromkeys((path, unicodedata.normalize("NFC", path), unicodedata.normalize("NFD", path)))
 
 
 def _blobs_of(folder: Path) -> Path | None:
