@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies
 
-from vcrgen.bloom.numbers import _may_spell, folded_words, may_differ, numbers_differ
+from vcrgen.bloom.numbers import folded_words, may_differ, numbers_differ
 
 SAME = [
     ("1,000 boats", "١٬٠٠٠ قارب"),
@@ -78,10 +78,7 @@ def test_other_numbers(en: str, ar: str) -> None:
     assert may_differ({"en": en, "ar": ar})
 
 
-def test_a_number_of_two_readings_is_found_by_either_in_whatever_order_they_come() -> None:
-    for number in (["3", "3000"], ["3000", "3"]):
-        assert _may_spell(number, {3}, large=False) and _may_spell(number, set(), large=True)
-        assert not _may_spell(number, {4}, large=False)
+def test_a_number_of_two_readings_is_found_by_either() -> None:
     assert not numbers_differ({"en": "3.000 m", "ar": "ثلاثة أمتار"})
     assert not numbers_differ({"en": "3,000 m", "ar": "ثلاثة آلاف متر"})
 

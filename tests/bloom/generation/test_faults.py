@@ -297,21 +297,6 @@ def test_what_is_no_ledger_is_left_alone(run: Run, offline: bool) -> None:
     assert Path("notes.txt").read_text() == "Dear diary\nToday\n"
 
 
-def test_a_ledger_that_was_cut_off_goes_on(run: Run, whole: Whole) -> None:
-    Path("made.ledger").write_bytes(whole.ledger[:-40])
-    with FaultServer(good) as server:
-        assert build(run, server, "made")[0] == 0 and len(server.calls) == 1
-    assert files("made") == whole.files
-
-
-@pytest.mark.parametrize("size", [1, 30])
-def test_a_ledger_that_was_cut_off_in_its_first_line_goes_on(run: Run, whole: Whole, size: int) -> None:
-    Path("made.ledger").write_bytes(whole.ledger[:size])
-    with FaultServer(good) as server:
-        assert build(run, server, "made", "--max-calls", 3)[0] == 3 and len(server.calls) == 3
-    assert Path("made.ledger").read_bytes().count(b"\n") == 3
-
-
 @pytest.mark.parametrize("line", [b"\0" * 40 + b"\n", b'{"key": "M x"}\n'])
 def test_a_damaged_line_costs_one_reply(run: Run, whole: Whole, line: bytes) -> None:
     """Offline it is told and nothing is changed."""

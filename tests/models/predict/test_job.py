@@ -394,11 +394,6 @@ def test_a_run_that_comes_to_nothing_leaves_nothing(
     assert list(out.parent.iterdir()) == []
 
 
-def test_a_run_that_was_killed_in_its_first_line_goes_on(dataset: Path, out: Path, serve: Any) -> None:
-    out.with_name("preds.ledger").write_text('{"k')
-    assert run(dataset, out, serve()).finished
-
-
 def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) -> None:
     out.write_text("mine")
     with pytest.raises(OutputError, match="is there already"):
@@ -583,19 +578,3 @@ def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
     assert job(public, out, server.url).result().returncode == 0
     assert len(lines(out)) == 80 and known
     assert not {f"reply {call.digest[:24]}" for call in server.calls[before:]} & known
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-@pytest.mark.process
-def test_two_runs_into_one_file(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
-    public = write_many(tmp_path / "public", 20)
-    server = serve(held := faults.Held(lambda call: faults.Answer(), lambda call: call.number >= 10))
-    first = job(public, out, server.url, concurrency=2)
-    while not server.calls and first.poll() is None:
-        time.sleep(0.02)
-    second = job(public, out, server.url).result()
-    assert second.returncode == 1 and "Another run is writing to" in second.stderr
-    assert first.poll() is None
-    held.let_go.set()
-    assert first.result().returncode == 0
-    assert len(lines(out)) == 40 and len(server.calls) == 40
