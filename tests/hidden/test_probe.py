@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,17 @@ def test_a_set_of_public_pairs_is_found(
     assert html.count("data:image/jpeg") == 2 * len(answers(small)) and "has the captions" in html
     for text in texts:
         assert text.casefold() not in (html + out + err).casefold()
+
+
+def test_any_caption_of_a_picture_gives_its_answers_away(
+    run: Run, small: Path, public_pairs: Path, tmp_path: Path
+) -> None:
+    known = tmp_path / "known"
+    shutil.copytree(public_pairs, known)
+    lines = [json.loads(line) for line in (known / "metadata.jsonl").read_text("utf-8").splitlines()]
+    several = [line | {"caption": ["Another caption of the picture.", line["caption"], "One more."]} for line in lines]
+    (known / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in several), "utf-8")
+    assert found(run, small, "--against", known) == found(run, small, "--against", public_pairs)
 
 
 def test_pictures_of_elsewhere_are_not_found(run: Run, small: Path, tmp_path: Path) -> None:

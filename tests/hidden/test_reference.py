@@ -16,7 +16,9 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from tests.hidden.conftest import samples_of, table_of, write_pairs
 from vcrgen.builder.images import difference_hash
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.run import build
+from vcrgen.builder.sources import open_source
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.near import MAX_DISTANCE, has_near_duplicate
@@ -197,6 +199,17 @@ def test_every_pair_of_a_built_dataset_is_refused(
         make(tmp_path / "out", source=source, items=3, not_in=(str(tmp_path / "known"),))
     assert not any(caption[:12] in str(caught.value) for _, caption in pairs)
     assert not (tmp_path / "out").exists()
+
+
+def test_all_captions_of_a_picture_are_known(pairs: Pairs, tmp_path: Path) -> None:
+    """Whichever a build would take; the picture itself is known once."""
+    captions = [[f"Number {i}: words that stand nowhere", caption] for i, (_, caption) in enumerate(pairs)]
+    table = pa.table({"image": pa.array([image for image, _ in pairs], pa.binary()), "caption": captions})
+    pq.write_table(table, tmp_path / "several.parquet")
+    config = BuildConfig(source=str(tmp_path / "several.parquet"))
+    reference = Reference(10**8)
+    assert reference.add_source(open_source(config), config) == COUNT and len(reference) == 2 * COUNT
+    assert {reference.match(None, loud(caption)) for _, caption in pairs} == {"caption"}
 
 
 @pytest.mark.parametrize("by", ["picture", "caption"])

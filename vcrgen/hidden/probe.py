@@ -19,7 +19,7 @@ from PIL import Image
 
 from vcrgen.builder.images import difference_hash
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.sources import check_columns, iter_items, open_every_split
+from vcrgen.builder.sources import open_every_split
 from vcrgen.core.errors import HiddenSetError, SourceError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener
@@ -28,7 +28,7 @@ from vcrgen.data.manifest import MANIFEST
 from vcrgen.hidden.earlier import question_picture
 from vcrgen.hidden.near import MAX_DISTANCE, Bits, distances
 from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS
-from vcrgen.hidden.reference import Reference
+from vcrgen.hidden.reference import Reference, pairs_by_picture
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Interval, Percent, Table
 from vcrgen.stats.intervals import wilson_interval
@@ -45,7 +45,7 @@ class FoundPicture:
 
     question_id: str
     distance: int  # bits of the hashes that differ
-    caption: str = ""
+    captions: tuple[str, ...] = ()  # all that the known picture has
     source_id: str = ""
     image: bytes = b""
 
@@ -90,20 +90,18 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
     pairs = unreadable = 0
     for split, source in open_every_split(config).items():
         listener.stage(f"reading {config.source} {split}".strip())
-        check_columns(source, config)
-        for number, partition in enumerate(source.partitions()):
-            for item in iter_items(source, config, number, 0, partition.rows):
-                pair_hash = None if item.image is None else Reference(config.max_pixels).hash(item.image)
-                if pair_hash is None:
-                    unreadable += 1
-                    continue
-                pairs += 1
-                apart = distances(hidden_hashes, pair_hash)
-                for place in np.flatnonzero(apart < [picture.distance for picture in best]):
-                    image = item.image if apart[place] <= MAX_DISTANCE and item.image else b""
-                    best[place] = FoundPicture(
-                        ids[place], int(apart[place]), item.caption or "", str(item.source_id), image
-                    )
+        for known in pairs_by_picture(source, config):
+            image = known[0].image
+            picture_hash = None if image is None else Reference(config.max_pixels).hash(image)
+            if image is None or picture_hash is None:
+                unreadable += 1
+                continue
+            pairs += 1
+            apart = distances(hidden_hashes, picture_hash)
+            captions = tuple(pair.caption or "" for pair in known)
+            for place in np.flatnonzero(apart < [picture.distance for picture in best]):
+                kept_image = image if apart[place] <= MAX_DISTANCE else b""
+                best[place] = FoundPicture(ids[place], int(apart[place]), captions, known[0].source_id, kept_image)
     listener.stage("")
     if not pairs:
         raise SourceError(
@@ -120,7 +118,7 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
         answers=sum(map(len, answers.values())),
         public=public,
         answers_found=sum(
-            _holds(picture.caption, text)
+            any(_holds(caption, text) for caption in picture.captions)
             for question_id, picture in found_pictures.items()
             for text in answers.get(question_id, ())
         ),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from itertools import groupby
 
 import numpy as np
 from PIL import Image
 
 from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.sources import Source, check_columns, iter_items
+from vcrgen.builder.sources import Source, read_rows
 from vcrgen.core.errors import ImageProblem, SourceError
+from vcrgen.core.records import Item
 from vcrgen.hidden.near import Bits, NearIndex, has_near_duplicate
 from vcrgen.text.normalise import normalise_caption
 
@@ -35,17 +38,22 @@ class Reference:
         return len(self._captions)
 
     def add_source(self, source: Source, config: BuildConfig) -> int:
-        """Add every pair of a source, and return their number; a SourceError for unreadable rows or missing columns."""
-        check_columns(source, config)
-        pairs = 0
-        for number, partition in enumerate(source.partitions()):
-            for item in iter_items(source, config, number, 0, partition.rows):
-                if item.problem and item.caption is None:
+        """Add all pictures and captions of a source, and return the number of pictures.
+
+        Raises:
+            SourceError: A column is missing, or a row cannot be read.
+        """
+        pictures = 0
+        for pairs in pairs_by_picture(source, config):
+            pictures += 1
+            for pair in pairs:
+                if pair.problem and pair.caption is None:
                     start = f"{config.source} cannot be compared with, because not all of it can be read"
-                    raise SourceError(f"{start}: {item.problem}, at {item.source_id}.")
-                self.add(item.image, item.caption)
-                pairs += 1
-        return pairs
+                    raise SourceError(f"{start}: {pair.problem}, at {pair.source_id}.")
+            self.add(pairs[0].image, pairs[0].caption)
+            for pair in pairs[1:]:
+                self.add(None, pair.caption)
+        return pictures
 
     def add(self, image: bytes | None, caption: str | None) -> None:
         """Add one pair; without a decodable picture, by its caption alone."""
@@ -77,6 +85,19 @@ class Reference:
         except (ImageProblem, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             return None
         return difference_hash(picture)
+
+
+def pairs_by_picture(source: Source, config: BuildConfig) -> Iterator[list[Item]]:
+    """The pairs of each picture of a source: one for each of its captions, whichever of them a build would take.
+
+    Raises:
+        SourceError: A column is missing, or a file cannot be read.
+    """
+    every = config.model_copy(update={"captions": "each"})
+    for number, partition in enumerate(source.partitions()):
+        for row in read_rows(source, every, number, range(partition.rows)):
+            for _, pairs in groupby(row.items, key=lambda item: id(item.image)):  # one object for all captions of it
+                yield list(pairs)
 
 
 def caption_start(caption: str) -> str:

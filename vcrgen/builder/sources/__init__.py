@@ -20,6 +20,7 @@ from vcrgen.builder.sources.fields import (
     iter_captions,
     iter_items,
     limit_partitions,
+    read_rows,
 )
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hub_splits, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_log, is_pattern
@@ -44,6 +45,7 @@ __all__ = [
     "open_every_split",
     "open_pairs",
     "open_source",
+    "read_rows",
 ]
 
 _SAMPLES = re.compile(r"samples(?::(.*))?")

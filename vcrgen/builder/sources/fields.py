@@ -185,7 +185,7 @@ def iter_items(
     Raises:
         SourceError: A column is not there, or the file cannot be read.
     """
-    for row in _read_rows(source, config, index, range(start, stop), turn):
+    for row in read_rows(source, config, index, range(start, stop), turn):
         if counts is not None:
             counts.add(row)
         yield from row.items
@@ -196,13 +196,14 @@ def items_at(source: Source, config: BuildConfig, index: int, numbers: Sequence[
 
     Where each caption of a row is chosen, it is the first one.
     """
-    for row in _read_rows(source, config, index, numbers, 0):
+    for row in read_rows(source, config, index, numbers, 0):
         yield row.items[0] if row.items else None
 
 
-def _read_rows(
-    source: Source, config: BuildConfig, index: int, numbers: Sequence[int], turn: int | None
+def read_rows(
+    source: Source, config: BuildConfig, index: int, numbers: Sequence[int], turn: int | None = None
 ) -> Iterator[RowItems]:
+    """Stream what the rows with these ascending numbers give; see `iter_items`."""
     columns = check_columns(source, config)
     name = source.partitions()[index].name
     folders = ImageFolders.of(
