@@ -72,3 +72,10 @@ def test_outputs_with_the_picture_say_nothing(run: Run, made: Path) -> None:
     file = outputs(Path("a.jsonl"), {0: 1}, view="image")
     code, _, err = run("bloom", "filter", made, "--blind", file, "--out", "less")
     assert code == 2 and "of 8 outputs none fits --view text-only" in err and not Path("less").exists()
+
+
+def test_an_output_that_does_not_say_its_view_may_be_of_the_picture(run: Run, made: Path) -> None:
+    file = outputs(Path("a.jsonl"), {0: 1})
+    file.write_text(file.read_text().replace('"view": "text-only", ', "", 3))
+    code, _, err = run("bloom", "filter", made, "--blind", file, "--out", "less")
+    assert code == 2 and "a.jsonl: 3 outputs do not say their view" in err and not Path("less").exists()

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.core.errors import ConfigError, DatasetError
+from vcrgen.core.errors import ConfigError, DatasetError, PredictionError
+from vcrgen.core.plurals import pluralize
 from vcrgen.data.reader import Dataset
 from vcrgen.data.tasks.bloom import ChoiceItem, read_items
 from vcrgen.data.tasks.text_reader import MIN_ITEMS, READER, read_texts
@@ -28,6 +29,7 @@ from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.scorer.mcq.choices import read_choice
 from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.predictions import receive
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
 
@@ -74,7 +76,7 @@ def answered_items(data: Path, files: Sequence[Path], *, least: int) -> Answered
 
     Raises:
         ConfigError: ``least`` is more than there are files.
-        PredictionError: A file has no outputs without the picture.
+        PredictionError: A file has no outputs without the picture, or outputs that do not say whether they are.
     """
     if not 1 <= least <= len(files):
         raise ConfigError(f"--blind-models {least} needs a number from 1 to {len(files)}, the files of --blind.")
@@ -82,6 +84,7 @@ def answered_items(data: Path, files: Sequence[Path], *, least: int) -> Answered
     ids = {item.question_id for item in session.key.questions}
     counts, rows = Counter[str](), []
     for file in files:
+        _require_views(file)
         lines, answered, luck = set[str](), set[str](), dict[str, float]()
         for example in session.find_examples(file, ids):
             if not example.responses:
@@ -99,6 +102,15 @@ def answered_items(data: Path, files: Sequence[Path], *, least: int) -> Answered
         counts.update(answered)
         rows.append((file.stem, len(lines), len(answered), math.fsum(luck.values())))
     return AnsweredItems(frozenset(item for item, count in counts.items() if count >= least), rows)
+
+
+def _require_views(file: Path) -> None:
+    """Reject a file with outputs of an unknown view: those of the picture would leave out what a model sees there."""
+    if without := sum(prediction.view is None for prediction in receive(file)):
+        raise PredictionError(
+            f"{file}: {pluralize(without, 'output does', 'outputs do')} not say their view, so the model may have seen "
+            'the picture; write "view": "text-only" into the lines of which you know that it did not.'
+        )
 
 
 def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]:
