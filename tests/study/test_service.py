@@ -400,6 +400,7 @@ def test_the_cookie_of_a_browser(make: Callable[..., StudyStore], scheme: str) -
     cookie = browser.get(page).headers["set-cookie"]
     value, *attributes = cookie.split("; ")
     assert attributes == ["HttpOnly", "Max-Age=2592000", "Path=/", "SameSite=lax", *["Secure"] * (scheme == "https")]
+    assert value.startswith({"http": "vcr-study=", "https": "__Host-vcr-study="}[scheme])
     assert browser.get(page).headers["set-cookie"].partition(";")[0] == value  # the same one, and longer
     # The token of the page is not the cookie, which is not stored.
     assert value.partition("=")[2].encode() not in (store.folder / FILE).read_bytes()

@@ -94,6 +94,18 @@ def test_from_the_page_to_a_token(signing_board: Board) -> None:
         assert [name for name, _ in teams.all_teams(connection)] == ["Ada's team", "Eve"]
 
 
+def test_over_https_no_other_host_of_the_domain_sets_the_cookie(make_board: Any, issuer: str) -> None:
+    provider = Provider(name="Institute", issuer=issuer, client_id="board", client_secret="hush-9f3a")
+    board = make_board(url=URL.replace("http:", "https:"), oidc=(provider,))
+    client = TestClient(make_app(board, lambda: True), base_url="https://testserver", follow_redirects=False)
+    address = begin(client)
+    assert list(client.cookies) == [f"__Host-{COOKIE}"]
+    state = parse_qs(urlsplit(address).query)["state"][0]
+    back = f"/signed-in-{board.settings.oidc[0].address}?state={state}"
+    assert "did not sign you in" in client.get(back).text, "the cookie was read"
+    assert client.get(f"/signed-in-{board.settings.oidc[0].address}?state=x").status_code == 400
+
+
 def test_answers_that_were_not_asked_for(signing_board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     client = client_of(signing_board)
     stranger = TestClient(client.app, raise_server_exceptions=False, follow_redirects=False)

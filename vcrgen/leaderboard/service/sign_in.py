@@ -32,6 +32,7 @@ from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
 from vcrgen.leaderboard.site import names
+from vcrgen.web.cookies import Cookie
 from vcrgen.web.error_handlers import NOT_THERE
 from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.log import log_line
@@ -100,6 +101,8 @@ class SignInRoutes:
         self._board, self._pages = board, pages
         self._providers = {provider.address: provider for provider in board.settings.oidc}
         self._begun, self._people = Seal(), Seal()
+        is_secure = board.settings.url.startswith("https:")
+        self._cookie = Cookie(name=COOKIE, seconds=int(LIFETIME), is_secure=is_secure)
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to a service."""
@@ -122,22 +125,14 @@ class SignInRoutes:
             endpoint, state=begun.state, nonce=begun.nonce, code_verifier=begun.verifier
         )
         answer = RedirectResponse(url, status_code=303, headers=NO_STORE)
-        answer.set_cookie(
-            COOKIE,
-            self._begun.close(begun),
-            max_age=int(LIFETIME),
-            httponly=True,
-            samesite="lax",
-            path="/",
-            secure=self._board.settings.url.startswith("https:"),
-        )
+        self._cookie.set(answer, self._begun.close(begun))
         return answer
 
     def end(self, request: Request, provider: str, state: str = "", code: str = "") -> Response:
         """Take the answer of a provider: a token for who has a team, and else the form of a new one."""
         if provider not in self._providers:
             raise Refusal(404, NOT_THERE)
-        opened = self._begun.open(request.cookies.get(COOKIE, ""))
+        opened = self._begun.open(self._cookie.read(request))
         begun = Begun(*opened) if opened else None
         # A link that somebody else made would sign its reader in as that somebody, were the browser not the same. The
         # answer of another provider than the one that was asked is for that other one's eyes: it is not passed on.
@@ -152,7 +147,7 @@ class SignInRoutes:
         else:
             text = self._pages.now().signed_in("", ticket=self._people.close((identity,)))
             answer = HTMLResponse(text, headers=NO_STORE)
-        answer.delete_cookie(COOKIE, path="/")
+        self._cookie.delete(answer)
         return answer
 
     async def register(self, request: Request) -> Response:

@@ -23,6 +23,7 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.raters import save_consent
 from vcrgen.study.visitors import LastSigns, Visit, claim_place, has_place, is_wanted, open_visit
 from vcrgen.web.authentication import TokenAuthenticator
+from vcrgen.web.cookies import Cookie
 from vcrgen.web.guards import client_address
 from vcrgen.web.rate import RateLimiter
 from vcrgen.web.responses import Refusal
@@ -79,14 +80,7 @@ class VisitorRoutes:
         else:
             keeps_id = visit.invitation.keeps_ids
             answer = self._raters.render(token, visit.invitation.lang, [], visitor=participant, keeps_id=keeps_id)
-        answer.set_cookie(
-            COOKIE,
-            browser,
-            max_age=COOKIE_SECONDS,
-            httponly=True,
-            samesite="lax",  # it comes along when a page of Prolific leads here
-            secure=request.url.scheme == "https",
-        )
+        _cookie(request).set(answer, browser)
         return answer
 
     async def claim(self, request: Request, token: str) -> Response:
@@ -125,7 +119,11 @@ def _obstacle(visit: Visit) -> str:
     return "taken" if visit.rater.token is not None else "gone"
 
 
+def _cookie(request: Request) -> Cookie:
+    return Cookie(name=COOKIE, seconds=COOKIE_SECONDS, is_secure=request.url.scheme == "https")
+
+
 def _browser(request: Request) -> str:
     """The secret of a browser that has been here before, or an empty text."""
-    secret = request.cookies.get(COOKIE, "")
+    secret = _cookie(request).read(request)
     return secret if _BROWSER.fullmatch(secret) else ""
