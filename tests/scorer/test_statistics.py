@@ -47,13 +47,13 @@ def test_few_images_that_hold_most_spans_are_said(noisy: tuple[Path, Path], writ
     """60 images of 1 to 3 spans weigh as 51; ten, of which one has 21 spans, as two."""
     many = score(noisy[0], data=noisy[1])
     assert many.cell().effective_clusters == pytest.approx(120**2 / (20 * (1 + 4 + 9)))
-    assert "images (51.4 effective)" in render([many], "md") and "The weight of" not in render([many], "md")
+    assert "images (51.4 effective)" in render([many], "md") and "The evidence of" not in render([many], "md")
     answers = [[f"red dog {number} of {i}" for number in range(21 if i == 0 else 1)] for i in range(10)]
     key = write_lines("few.jsonl", [{"id": str(i), "answers": texts} for i, texts in enumerate(answers)])
     file = write_lines("p.jsonl", [{"question_id": str(i), "output": ""} for i in range(10)])
     few = score(file, data=key)
     assert few.as_json()["scores"][0]["effective_images"] == 30**2 / (21**2 + 9)
-    sentence = "The weight of 30 spans in 10 images is that of 2.0 images of equal size. Below 30, intervals are"
+    sentence = "The evidence of 30 spans in 10 images is that of 2.0 images with equally many spans each. With fewer"
     assert sentence in render([few], "md") and "images (2.0 effective)" in render([few], "md")
     assert len(list(few_clusters_sentences([few, many, few]))) == 1
 

@@ -343,9 +343,10 @@ def few_clusters_sentences(results: Iterable[RunResult]) -> Iterator[str]:
         if cell.effective_clusters < MIN_EFFECTIVE and size not in said:
             said.add(size)
             yield (
-                f"The weight of {size} is that of {cell.effective_clusters:.1f} {task.clusters} of equal size. Below "
-                f"{MIN_EFFECTIVE}, intervals are too short when a few {task.clusters} hold most {task.units}: in "
-                "simulations the 95 % intervals held the true score in 70 to 95 % of sets."
+                f"The evidence of {size} is that of {cell.effective_clusters:.1f} {task.clusters} with equally many "
+                f"{task.units} each. With fewer than {MIN_EFFECTIVE}, intervals can be too narrow where a few "
+                f"{task.clusters} hold most {task.units}: in simulations, 95 % intervals held the true score in 70 to "
+                "95 % of the test sets."
             )
 
 
