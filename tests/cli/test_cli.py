@@ -3,7 +3,6 @@
 import io
 import json
 import platform
-import re
 import shlex
 import shutil
 import sys
@@ -271,35 +270,6 @@ def test_a_wrong_value_of_a_recipe_is_told_with_the_file(run: Run) -> None:
     assert code == 2 and err.startswith("Error: own.yaml: width: Input should be")
 
 
-def test_one_of_a_kind_is_in_the_singular(run: Run) -> None:
-    """A dataset of one image with one span: its card, its scores, a result for the Hub, a board, a hidden set."""
-    from vcrgen.builder.run import build
-    from vcrgen.data.tasks.opening import open_task_dataset
-
-    build("samples:1", out=Path("one"), splits="test=...")
-    ((_, row),) = open_task_dataset(Path("one")).select(mode="easy").rows()
-    line = {"question_id": row["question_id"], "view": "tei", "mode": "easy", "model": "m", "output": "a"}
-    Path("m.jsonl").write_text(json.dumps(line) + "\n")
-    for words in (
-        "score m.jsonl --data one --mode easy --view tei --format md --out s.md",
-        "export m.scores.json --to hub --dataset A/B@1 --out h.yaml",
-        "leaderboard init board --data public:one",
-        "leaderboard add board m.jsonl --model M --team T",
-        "leaderboard export board --to site --out site",
-        "leaderboard export board --to md --out board.md",
-        "hidden samples:9 --private-source --items 1 --out hid --secret-file k",
-    ):
-        code, _, err = run(*words.split())
-        assert code == 0, err
-    texts = [Path("one/README.md"), Path("s.md"), Path("h.yaml"), Path("board.md"), Path("hid/public/README.md")]
-    for file in (*texts, *Path("site").glob("*.html")):
-        text = " ".join(file.read_text("utf-8").split())
-        assert re.findall(r"(?<![\d.,])1 (?:image|pair|span|masked span)s\b.{20}", text) == [], file
-    assert "1 pair was read and 1 built" in Path("one/README.md").read_text("utf-8")
-    assert "1 image (1.0 effective), 1 span, language en" in Path("s.md").read_text("utf-8")
-    assert "1 span in 1 image" in " ".join(Path("h.yaml").read_text("utf-8").split())
-
-
 def test_out_is_never_a_file_of_the_name_of_standard_output(run: Run) -> None:
     """`leaderboard export board --to md --out -` wrote a file called `-`."""
     commands = dict(commands_of(get_command(app)))
@@ -309,25 +279,6 @@ def test_out_is_never_a_file_of_the_name_of_standard_output(run: Run) -> None:
         code, _, err = run(*path, "--out", "-")
         assert code == 2 and err.startswith("Error: --out takes a name, not `-`"), path
     assert not list(Path().iterdir())
-
-
-def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
-    """It was "1 of 1 pairs", "1 rows in 1 file(s)" and so on."""
-    told = {}
-    for words in (
-        "build samples:1 --mode hard --out one",
-        "inspect one",
-        "view one --out page",
-        "export one --to lmms-eval --out tasks",
-        "build samples:1 --mode hard --splits train=3,test=... --out x",
-    ):
-        _, out, err = run(*words.split())
-        told[words.split()[0]] = " ".join((out + err).split())
-    assert "asks for 3 pairs in 'train', but of 1 usable pair only" in told["build"]
-    assert "1 pair read, 1 built, from" in told["inspect"]
-    assert "shows 1 pair; open it" in told["view"]
-    assert "1 row in " in told["export"]
-    assert not re.search(r"\b1 (?!ms)[a-z ]*?(?:pairs|rows|files|shards|spans|items)\b", " ".join(told.values()))
 
 
 def test_a_damaged_dataset(run: Run, dataset: Path) -> None:

@@ -76,14 +76,6 @@ def serves(words: list[str]) -> None:
         assert json.load(answer) == {"status": "ok"}
 
 
-def test_one_of_a_thing_is_no_plural(run: Run, pairs: Path) -> None:
-    """There stood "1 answers, by 1 people"."""
-    code, out, err = run("study", "init", "s", "--data", pairs, "--limit", 1, "--modes", "easy", "--raters", 1)
-    assert code == 0 and "1 answer, by 1 person or more" in out and "1 spans" not in out, err
-    code, out, err = run("study", "invite", "s", "--count", 3, "--lang", "en")
-    assert code == 0 and len(out.splitlines()) == 1 and "There are items for 1 person only, not for 3." in err
-
-
 def test_mistakes_are_sentences(run: Run, pairs: Path, tmp_path: Path) -> None:
     assert run("study", "init", "s", "--data", pairs, "--limit", 4)[0] == 0
     for words, message in (

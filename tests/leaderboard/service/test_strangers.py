@@ -1,8 +1,6 @@
 """Strangers' texts and guesses stay text, stay in their place, and open nothing."""
 
-import csv
 import html
-import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,7 +27,6 @@ MARKUP = (
     "javascript:alert(1)//",
     "<!--</textarea>&lt;script&gt;",
 )
-FORMULAS = ("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "=HYPERLINK(1)")
 SQL = (
     "'; DROP TABLE submissions; --",
     "' OR '1'='1",
@@ -99,20 +96,6 @@ def assert_text(page: str, text: str) -> None:
         for name in ("href", "src", "action", "formaction"):
             assert not (attributes.get(name) or "").strip().lower().startswith(("javascript", "data:text")), text
         assert "alert" not in (attributes.get("style") or "")
-
-
-def test_formulas_are_defused(make_board: Any, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
-    board = make_board()
-    for number, text in enumerate(FORMULAS):
-        desk = open_desk(board, team=text)
-        assert desk.api(hand(public_key, note=str(number)), model=text).status_code == 202
-    score_waiting(board)
-    table = list(csv.reader(io.StringIO(desk.client.get("/board.csv").text)))
-    cells = {cell for row in table for cell in row}
-    assert {f"'{text}" for text in FORMULAS} <= cells
-    numbers = re.compile(r"[-+]?[\d.]+(e-?\d+)?")
-    assert not [cell for cell in cells if cell[:1] in "=+-@\t\r" and cell and not numbers.fullmatch(cell)]
-    board.engine.dispose()
 
 
 def test_sql_in_every_field_changes_nothing(board: Board, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
