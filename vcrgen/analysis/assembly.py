@@ -90,7 +90,6 @@ def assemble(
 
     Args:
         table: Scores of models on every task of the pool.
-        pool: Tasks with their items.
         spec: That of the pool, with the anchor, limits and floor.
         batch: As in `vcrgen.analysis.pruning.prune`.
         repeats: How many resamples of the models are pruned as well.

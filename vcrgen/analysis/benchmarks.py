@@ -120,11 +120,8 @@ def read_benchmarks(
     """Read a table of each benchmark; what names a column or a task is said of each table that has it.
 
     Args:
-        files: A table of each benchmark.
-        specs: The specification of each, or none.
         lower_is_better: As for `read_scores`, and so the others.
         columns: Which columns name the models, are tasks, are none.
-        families: Whether families are guessed.
         private: Whether saved scores of a hidden set are read.
 
     Raises:

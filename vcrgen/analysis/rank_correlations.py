@@ -50,7 +50,6 @@ def rank_correlations(
     Args:
         original: The score of each model on the original benchmark.
         refined: The same on the refined one.
-        anchor: The outside score.
         groups: Of each model the number of its family.
     """
     weights = model_weights(len(original), seed=seed, draws=DRAWS, groups=groups).astype(np.int64)

@@ -41,7 +41,6 @@ def write_filtered_set(
     The card says what the set's own card says, and what the audit or the models found.
 
     Args:
-        dataset: An MCQ benchmark.
         file: The ids of the items to exclude, one a line, in any order.
         out: A new or empty folder.
         audit: The folder of an audit of the set, which has a report, in place of the file.

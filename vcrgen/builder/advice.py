@@ -35,11 +35,7 @@ ADVICE: Mapping[RejectReason, str] = {
 
 
 def advice(rejected: Mapping[str, int]) -> str:
-    """A sentence on the most frequent reason; empty without rejects.
-
-    Args:
-        rejected: Number of rejected pairs by reason.
-    """
+    """A sentence on the most frequent reason; empty without rejects."""
     if not rejected:
         return ""
     reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))

@@ -55,7 +55,6 @@ def measured_spans(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[
     Args:
         item: Its line of the key, of a set whose covers go by bits.
         strip: Its public strip, shape (height, width).
-        lang: The language of the set.
 
     Raises:
         FontError: The font of the item is not on this machine.

@@ -75,7 +75,6 @@ class PlansAhead:
     """Plans of the next candidates.
 
     Args:
-        submit: Plans a pair.
         ahead: Number of candidates that are planned at a time.
         pairs: Pairs that share a number: one for each form of other pairs.
     """
@@ -115,7 +114,6 @@ def open_planning(builder: FormBuilder, *, forms: int, pairs: int, workers: int)
     """Plan in this process, or in several for a block.
 
     Args:
-        builder: The builder of this process.
         forms: Number of forms that have the same pair.
         pairs: Pairs that share a number.
     """

@@ -148,11 +148,9 @@ def submit(
     """Send a file of outputs to a board and wait until it is scored.
 
     Args:
-        url: The address of the board.
         facts: ``model``, and perhaps ``link``, ``access``, ``size`` and ``released``, as `check_facts` takes them.
         set_name: The set; None for the only one that takes files.
         private: Whether only the team sees the scores.
-        token: That of the team.
         say: Is told what is waited for.
 
     Raises:

@@ -253,7 +253,6 @@ def give_token(board: Board, team: str, label: str, *, group: str | None = None)
     """A new token for a team; it is shown once and kept nowhere.
 
     Args:
-        label: What the token is for.
         group: The group whose teams share their limits; empty takes the team out of its group, None leaves it.
     """
     name = check_name(team, "team")

@@ -46,9 +46,7 @@ def accept(
     """Take a file of outputs for scoring.
 
     Args:
-        board: The board that takes it.
         facts: What its team says of the model.
-        stream: The file's bytes.
         name: What the team calls the file.
         channel: ``api``, ``page`` or `BY_MAINTAINERS`.
         actor: Who submits it, for the log.

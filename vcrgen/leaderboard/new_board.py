@@ -40,7 +40,6 @@ def init_board(
     Args:
         folder: A new or an empty folder.
         data: Its test sets, as ``NAME:PATH``.
-        settings: What goes into ``board.yaml``.
         with_reported: Begin with the published results that ship with vcrgen.
         lifecycle: That of the hidden sets: their feedback, their dates.
         protocol: By which the sets are scored; None for the default of their tasks.

@@ -223,7 +223,6 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
     Before, the key is compared with the commitment that the public part has named since the set was made.
 
     Args:
-        folder: Where the key goes.
         public: The folder of the public part; None for the one beside the key.
 
     Returns:

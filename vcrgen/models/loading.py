@@ -202,7 +202,6 @@ def load_adapter(model: Any, adapter: Path, device: str, *, is_trainable: bool =
     """Return peft's model around a model with the layers of an adapter.
 
     Args:
-        device: Device of its weights.
         is_trainable: Train the adapter's weights, which takes one of LoRA.
 
     Raises:

@@ -44,7 +44,6 @@ def answer_all(
 
     Args:
         requests: Each with a tag of the caller's.
-        submit: Starts a request.
         most: Limit of requests under way; no further one is taken from ``requests``.
 
     Yields:

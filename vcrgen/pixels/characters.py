@@ -92,7 +92,6 @@ def read_line(
 
     Args:
         templates: Those of a `character_lexicon`.
-        line: The visible pixels of the line.
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that is not among the templates.
         least: Columns that the characters reach, seen or not.

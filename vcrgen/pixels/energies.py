@@ -54,8 +54,6 @@ class Energies:
     Without the squares of the observed ink, so that energies of adjacent characters add up.
 
     Args:
-        templates: Lexicon and fonts.
-        cell: The visible pixels.
         ahead: All pen positions that a text may have are needed, not only those that are asked for.
     """
 

@@ -149,11 +149,7 @@ def _with_early_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter
 
 
 class _Labels:
-    """Tells which character an image is: by a look-alike, and by the words in which it stands.
-
-    Args:
-        face: The look-alike.
-    """
+    """Tells which character an image is: by a look-alike, and by the words in which it stands."""
 
     def __init__(self, face: Typeface) -> None:
         self._face = face

@@ -45,9 +45,7 @@ def visible_cells(
     """Cut the visible pixels of each cell of a span out of a strip.
 
     Args:
-        templates: Lexicon and fonts.
         strip: Brightness of the strip, shape (height, width), covered or not.
-        hidden: Pixels under covers.
         cells: Its cells, as `vcrgen.typeset.cover.span_cells` returns them.
         layers: Whose ink the strip shows; ink of other text tells nothing of the span.
         baseline: Pixels from the top of a line to its baseline.
@@ -61,7 +59,6 @@ def visible_cell(
     """Cut the visible pixels of a cell out of a strip: all that the ink of any text of the lexicon could reach.
 
     Args:
-        templates: Lexicon and fonts.
         strip: Brightness of the strip, shape (height, width), covered or not.
         hidden: Pixels that tell nothing of the cell: under covers, or with ink of other text.
         cell: One of `vcrgen.typeset.cover.span_cells`.
@@ -101,8 +98,6 @@ def lower_bound(
     """Quick lower bound of a span's bits: its units are uncertain, their places and widths are known.
 
     Args:
-        templates: Lexicon and fonts.
-        texts: The text in each cell.
         sigma: Standard deviation of the noise, in grey levels.
     """
     entropies = unit_entropies(templates, cells, texts, sigma)
@@ -251,7 +246,6 @@ def read_span(
     """Read a span: its most probable text, and the entropy of its posterior; no text and a fit of 0, if none fills it.
 
     Args:
-        templates: Lexicon and fonts.
         cells: The span's cells, in reading order; a unit is never broken between two of them.
         words: The number of units, if the lexicon's units are words; or the possible numbers, all equally probable.
         sigma: Standard deviation of the noise, in grey levels.
@@ -306,8 +300,6 @@ class Lattice:
     """Paths through the pen positions of cells.
 
     Args:
-        templates: Lexicon and fonts.
-        energies: Those of each cell.
         counts: The possible numbers of units, or None for any.
         sigma: Standard deviation of the noise, in grey levels.
         limit: One of `LIMITS`.

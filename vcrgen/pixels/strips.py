@@ -95,8 +95,6 @@ class CoveredLine:
         """Cut out the visible pixels of a text, and those around it into which its letters may reach.
 
         Args:
-            begin: Its first pen position.
-            end: Its last pen position.
             sides: How far letters reach to the left and to the right; of that, only paper is seen, as ink may be of
                 the text beside it.
             loose: As in `VisibleCell`.

@@ -124,7 +124,6 @@ def html_page(
     """Write a document as a page, by a package's own template if it has one.
 
     Args:
-        package: Where the template is.
         template: Extends ``document.html``; its block ``after`` stands below the sections.
         style: Style sheets of the package, which follow that of documents.
         **values: Further values of the template.

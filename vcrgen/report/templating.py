@@ -37,7 +37,6 @@ class Sentences:
         """The paragraphs of a block; those that come out empty are left out.
 
         Args:
-            block: The name of the block.
             values: What the block names. A value never breaks a line; numbers are written as in ``1,000`` and ``0.75``.
         """
         template = _sentence_environment(self.package).get_template(self.template)

@@ -153,8 +153,6 @@ class Captions:
         """Compose a caption of one to four sentences.
 
         Args:
-            facts: The facts of the picture.
-            rng: The generator of all choices.
             turn: The number of earlier captions of the same kind of scene.
         """
         names = {"season": None, "earliest": 1962} | {name: getattr(facts, name) for name in facts.names()}

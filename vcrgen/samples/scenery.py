@@ -194,11 +194,7 @@ class SceneCanvas(Canvas):
         """Paint rolling land down to the bottom of the picture.
 
         Args:
-            base: Mean height of the skyline.
             height: From the dips to the tops of the skyline.
-            top: Colour at the skyline.
-            bottom: Colour at the bottom.
-            waves: Number of tops.
 
         Returns:
             The skyline.
@@ -235,7 +231,6 @@ class SceneCanvas(Canvas):
 
         Args:
             eaves: Its height at the sides; (0, 0) is its left corner.
-            snow: Draw snow on the roof.
         """
         paint, roof, top = self.on(wall), self.on(SNOW if snow else (150, 74, 62)), -eaves - 0.5
         self.rect(0.68, top, 0.13, 0.42, self.on((136, 84, 74)))

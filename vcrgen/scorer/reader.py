@@ -111,7 +111,6 @@ def read_output(
     """The text that is an output's answer.
 
     Args:
-        output: What the model wrote.
         strip_thinking: Take out thinking; an unclosed block reaches to the end, and a closing tag without an opening
             one (the prompt opened it) ends a block that began with the output.
         thinking_tags: An opening and a closing tag besides those of `FAMILIES`.

@@ -66,7 +66,6 @@ class Cell:
 
         Args:
             first: The unit of the question's first span.
-            answers: The texts of its spans.
             scored: The result of the scorer, or None where there is no output.
 
         Returns:

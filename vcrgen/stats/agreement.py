@@ -29,7 +29,6 @@ def krippendorff_alpha(units: Units[Value], distance: Callable[[Value, Value], f
     Krippendorff, "Content Analysis", 4th edition (2018), chapter 12.
 
     Args:
-        units: The values of each unit.
         distance: Of two values: 0 where they are equal, and symmetric. It is used as it is: for Krippendorff's interval
             alpha, give the square of the difference.
 

@@ -190,8 +190,6 @@ def corrected_interval(
     An interval is widened to hold its value. NaN where more than 5 % of the replicates failed.
 
     Args:
-        values: Figures of all models.
-        replicates: Replicates x figures.
         scale: The scale on which errors are nearly normal.
         longer: By which factor on the scale, as `few_groups_factor` gives it.
     """

@@ -51,7 +51,6 @@ def reliability_curve(
     Args:
         confidence: Of each answer the probability from 0 to 1 that the model gave it; NaN where there is none.
         right: 1 where it is right, else 0.
-        brier: Its Brier score.
         groups: The number of the picture (or whatever is resampled) that it belongs to.
         seed: Of the resamples of pictures that intervals come from.
 

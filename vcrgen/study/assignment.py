@@ -68,7 +68,6 @@ def assign(
     same number in each condition. What is left over, because there are too few people, is for the next ones.
 
     Args:
-        slots: Those that nobody has.
         people: Numbers of raters who have seen none of these items yet.
         max_items: Of a rater.
 
@@ -111,7 +110,6 @@ def assign_passes(slots: Collection[Slot], people: Sequence[int]) -> Mapping[int
     """Assign each new rater all open slots of one pass, the first passes first: those that an audit drew for one rater.
 
     Args:
-        slots: Those that nobody has.
         people: Numbers of raters who have seen nothing yet.
 
     Returns:

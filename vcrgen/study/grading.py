@@ -37,10 +37,6 @@ def finished_steps(steps: Iterable[RaterStep], kind: StepKind = StepKind.ITEM) -
 def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[RaterStep]) -> list[GradedResponse]:
     """Grade the texts of finished items.
 
-    Args:
-        items: The items of the study.
-        steps: Those of raters.
-
     Raises:
         StudyError: The dataset lacks an item.
     """

@@ -69,7 +69,6 @@ def human_minus_model(
     """The paired difference of people and a model; None where they have no span in common.
 
     Args:
-        graded: Responses in one condition.
         model: True for the spans that the model recovers, by item and place; spans that it lacks are left out.
     """
     shared = [response for response in graded if (response.item, response.place) in model]

@@ -71,11 +71,7 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 class MorphemeTokenizer:
-    """A tokenizer for spaCy that sets each token's tag.
-
-    Args:
-        analyser: Cuts the texts.
-    """
+    """A tokenizer for spaCy that sets each token's tag."""
 
     def __init__(self, vocab: Vocab, analyser: Analyser) -> None:
         self._vocab, self._analyser = vocab, analyser

@@ -208,7 +208,6 @@ def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool
     Args:
         roles: The role of each for the rules.
         tied: True for tokens without white space before them.
-        lists: The word lists of the language.
 
     Returns:
         An OntoNotes label (or NAME: some name) for each token, "" for none.

@@ -123,7 +123,6 @@ def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tup
     """Load a trained spaCy pipeline, and return it with its full name and version.
 
     Args:
-        name: Its name or path.
         lang: Code of the language that it has to be for.
         called: Its name in messages.
         instead: An alternative if it is not installed, as the end of a sentence.

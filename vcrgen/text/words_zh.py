@@ -37,7 +37,6 @@ class WordCutter:
     Args:
         entries: Function from a character to the words of the dictionary that begin with it, with their frequencies;
             of a word that is listed twice the last frequency counts.
-        total: The sum of all frequencies.
         start: Log-probabilities of the model: of the first state,
         moves: of each state after each other one,
         emits: of each character in each state.

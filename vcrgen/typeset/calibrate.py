@@ -75,9 +75,7 @@ def calibrate(
     """Choose the cover of each mode.
 
     Args:
-        shaper: The shaper of the fonts.
         language: The language, with its targets.
-        sample: Texts of the language.
 
     Raises:
         FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,
@@ -128,8 +126,6 @@ class RowCalibrator:
 
     Args:
         kind: The kind of cover; of white rows there is one.
-        shaper: The shaper of the fonts.
-        sample: The measured sample in these fonts.
     """
 
     def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:
@@ -165,8 +161,6 @@ class PatternCalibrator:
 
     Args:
         kind: A key of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
-        shaper: The shaper of the fonts.
-        sample: The measured sample in these fonts.
     """
 
     def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:

@@ -233,7 +233,6 @@ def measure_span(
 
     Args:
         cells: Its cells, as `span_cells` returns them.
-        covers: The cover of each cell.
         ink: Darkness of the uncovered strip, shape (height, width), 0 = white, 255 = black.
         layers: The same with whose ink it is: then all ink of the span's glyphs counts and no other. None for white
             rows, of which all ink in the rows of the line counts, as in VCR-WIKI.

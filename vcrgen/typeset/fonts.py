@@ -288,7 +288,6 @@ class FontChain:
     """Faces in order of preference; the first one that has a character draws it.
 
     Args:
-        files: Font files, the primary face first.
         size: Font size in pixels.
 
     Attributes:

@@ -70,7 +70,6 @@ class HarfBuzzShaper(Shaper):
 
     Args:
         chain: The fonts, at their size.
-        direction: Where a line begins.
 
     Raises:
         FontError: The first font has the letters of a script and no rules that join them.

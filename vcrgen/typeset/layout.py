@@ -21,7 +21,6 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
 
     Args:
         text: A caption of `normalise_drawn`. A character without a glyph counts no width.
-        shaper: The shaper of the lines.
         width: Width of the strip in pixels.
         max_lines: Maximal number of lines; the rest of the caption is cut off.
         break_unit: ``"word"`` (break at spaces, which are then not drawn), ``"character"`` (break between grapheme

@@ -34,7 +34,6 @@ def print_strip(strip: Pixels, paper: str, ink: str, seed: int) -> Pixels:
         strip: Brightness, shape (height, width), 255 = paper.
         paper: One of `vcrgen.typeset.paper_kinds.PAPER_KINDS`.
         ink: The colour of the print, RRGGBB.
-        seed: Decides the texture.
 
     Returns:
         RGB, shape (height, width, 3).

@@ -199,7 +199,6 @@ def draw_pattern(kind: str, seed: int, cell: Box, box: Box, pitch: int = 0) -> t
 
     Args:
         kind: One of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
-        seed: Decides its form.
         cell: The place, as high as a line.
         box: The rectangle of the pattern, which may extend beyond the strip.
         pitch: Width of a character in pixels, where nearly all have the same.

@@ -26,9 +26,7 @@ def write_view(data: ViewData, out: Path, query: Query, *, max_items: int | None
     """Write the items that a query finds, in its order.
 
     Args:
-        data: What is shown.
         out: A new folder, or one with an earlier view.
-        query: Filters and order.
         max_items: Of those found the first ones are written; None for all.
 
     Returns:

@@ -40,7 +40,6 @@ def draw_item(item: Json, titles: Sequence[str], mode: str, view: str) -> str:
     Args:
         titles: The name of each model, in the order of the files of outputs.
         mode: The mode, or the language of a question.
-        view: The view of the outputs.
     """
     card = item["card"] or {}
     pictures = Part(elements=(), width=0, height=0)

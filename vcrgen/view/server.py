@@ -114,7 +114,6 @@ class ViewServer:
         """Answer requests until asked to stop (SIGTERM or Ctrl-C).
 
         Args:
-            open_browser: Open the page.
             tell: Is told why outputs cannot be scored, as soon as it is known.
         """
         for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped

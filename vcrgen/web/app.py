@@ -32,12 +32,10 @@ def guard_app(
     """The application, with limits on its requests, and with answers to its errors.
 
     Args:
-        app: With its routes.
         name: Of the service, for people: ``board``.
         page: Makes the page of a title and a sentence.
         policy: See `Guard`, as for the arguments below.
         file_bytes: Of the largest file that a form may hold.
-        requests_per_minute: Of one client.
         has_token: True for a request that is let in by a token.
         anonymous: Keep clients out of the log.
     """

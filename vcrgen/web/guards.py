@@ -39,12 +39,10 @@ class Guard:
     """The outermost layer of a service.
 
     Args:
-        app: The rest of it.
         refuse: Makes the response to a refused request from its scope, a status and a sentence.
         policy: The content security policy of every page.
         max_bytes: Of a body; all that are being read together may have ``CONCURRENT_FACTOR`` times as many, and those
             of one address or sender half of that.
-        requests_per_minute: Of one client.
         has_token: True for a request that is let in by a token. Such requests are not counted here, as others at the
             same address could use up their number; the service counts the tokens that are wrong.
         anonymous: Keep addresses of clients, and paths behind their first part, out of the log.

@@ -109,7 +109,6 @@ def run_service(
 
     Args:
         make_app: Makes the application, given a function that tells if the process beside it is there.
-        options: Where to listen, and trusted proxies.
         command: The process beside the service; empty for none.
         on_serving: Is told the address as ``http://127.0.0.1:8000/`` when requests are taken.
 

@@ -39,7 +39,6 @@ def pairs_by(profiles: Sequence[ModelProfile], axis: str) -> list[Pair]:
     """All pairs of profiles that differ in one thing and are alike in the others, in the order of the profiles.
 
     Args:
-        profiles: Those of a page.
         axis: ``model``, ``lang``, ``view`` or ``metric``. But for the view, only profiles with the picture are paired.
     """
     position = KEY.index(axis)

@@ -47,7 +47,6 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
     """Report profiles.
 
     Args:
-        data: What was read.
         settings: A line with the options.
         more: Sections that stand at the end.
         about: A sentence on the data, if they ship with the package.

@@ -52,8 +52,6 @@ def write_report(
     ``report.html``, which also shows these items.
 
     Args:
-        dataset: The audited benchmark.
-        draw: Its sample.
         file: The verdicts, as ``vcrgen study export`` writes them.
         folder: Files of an earlier report there are replaced.
         judge: A judge's verdicts: JSON Lines with ``question_id`` and ``verdict``.
@@ -113,7 +111,6 @@ def audit_section(dataset: Dataset, folder: Path) -> str:
     """The section on an audit for the card of a benchmark, in Markdown.
 
     Args:
-        dataset: The audited benchmark.
         folder: Where the audit is kept.
 
     Raises:

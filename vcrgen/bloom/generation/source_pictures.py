@@ -63,7 +63,6 @@ class PictureSource:
     Args:
         options: The source, and the items that a picture may have.
         kept: An empty file for the pictures that were tried, so that each is read from the source once.
-        slots: Number of items that are wanted.
 
     Raises:
         SourceError: The source cannot be read.

@@ -176,9 +176,6 @@ def iter_items(
 
     Args:
         config: Its columns and conditions, and the choice of captions.
-        index: Number of the partition.
-        start: First row.
-        stop: The row after the last one.
         counts: Counts the rows while they are read.
         turn: With all captions of a row chosen, take one of them, in turns: the number of the turn.
 

@@ -77,7 +77,6 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         shuffle: Random order instead of the source's.
         runs: Places of the source from which each window of a shuffled stream has its rows.
         rank: This process's rank; by default from torch.distributed, or from ``RANK`` and ``WORLD_SIZE``, at creation.
-        world_size: Number of ranks.
         **options: Other fields of [BuildConfig][vcrgen.BuildConfig], such as ``lang``, ``seed``, ``ngram_size``,
             ``width``.
 

@@ -19,9 +19,6 @@ LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
 def serve(board: Board, options: ServiceOptions) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
-    Args:
-        options: Where to listen, and trusted proxies.
-
     Raises:
         ServiceError: The port is taken, or the board is served already.
     """

@@ -84,12 +84,8 @@ def run_report(
 
     Args:
         facts: Everything that the replies depend on.
-        choices: The selections in the outputs.
-        tally: Statistics of the replies.
-        finished: Whether the outputs were written.
         pictures: Pictures of the last run.
         missing: Those without a reply, by reason.
-        prompt: The first request.
     """
     used = [name for name in _PACKAGES if name in sys.modules]
     return {

@@ -56,7 +56,6 @@ def run_baseline(
     for any number of workers.
 
     Args:
-        choice: Their selection.
         out: A new file, JSON Lines.
         make_model: Makes the model; called once for each worker.
         workers: Requests under way at a time.

@@ -125,7 +125,6 @@ def read_choice(
     """Read which option an output chooses.
 
     Args:
-        output: What the model wrote.
         options: The texts of the options in the dataset's order.
         rotation: The order in which it saw them, as of `shown_option`.
         protocol: ``bloom-v5`` for the rules above, or ``bloom-code`` for the rule of the published code: a single
@@ -165,10 +164,8 @@ def choice_place(
     """Where the label or the text stands in an output that was read as its choice, for people to look at.
 
     Args:
-        output: What the model wrote.
         options: As of `read_choice`, as are the last two.
         choice: The option that `read_choice` gives.
-        rotation: The order of the options.
 
     Returns:
         Its start and end, or None where that is not one known place.

@@ -17,9 +17,6 @@ def serve(store: StudyStore, options: ServiceOptions) -> None:
 
     Nothing but the study's folder is read: the dataset, and the key of a hidden set, need not be on the machine.
 
-    Args:
-        options: Where to listen, and trusted proxies.
-
     Raises:
         ServiceError: The port is taken, or the study is served already.
         StudyError: A text for raters is missing, or the consent is not written yet in a language of those invited.

@@ -30,7 +30,6 @@ def open_url(url: str, source: str) -> Engine:
     """The engine of a database by its URL.
 
     Args:
-        url: Of SQLite or PostgreSQL.
         source: The file that the URL is from, for messages.
 
     Raises:
