@@ -21,7 +21,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("note", "expected"),
     [
-        ("", "1 of 10 steps, 3.0/min, 3.0 min left, 1 built, 0 rejected"),
+        ("", "1 of 10 steps, 3.0/min, 3.0 min left"),
         ("loss 0.412", "3.0 min left, loss 0.412"),
     ],
 )

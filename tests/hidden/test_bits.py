@@ -15,6 +15,7 @@ from PIL import Image
 from tests.pixels.whole_strip import WholeStrip
 from vcrgen.builder.rows import read_covers
 from vcrgen.core.errors import FontError, HiddenSetError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.core.records import Mode, Span
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.measured import measured_spans
@@ -65,6 +66,16 @@ def test_every_span_leaves_the_bits_of_its_mode(by_bits: Path, answers: Answers)
     assert set(seen) == {"bits-4", "bits-8"} and abs(seen["bits-4"] - seen["bits-8"]) <= 1
 
 
+class Steps(ProgressListener):
+    total = done = 0
+
+    def begin(self, total: int, done: int) -> None:
+        self.total = total
+
+    def advance(self, done: int, kept: int, rejected: Counter[str], /) -> None:
+        self.done += done
+
+
 def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: Answers) -> None:
     report = json.loads((by_bits / "key/report.json").read_text())
     bits = [span["pixel_bits"] for answer in answers(by_bits) for span in answer["spans"]]
@@ -76,7 +87,9 @@ def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: An
         "least_stretch": min(stretches),
     }
     assert set(report["visible_ink"]) == {"bits-4", "bits-8"}
-    assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False)))
+    steps = Steps()
+    assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False), listener=steps))
+    assert steps.total == steps.done == len(answers(by_bits))
     signature = json.loads((by_bits / "key/key.json").read_text())["signature"]
     assert "cover:bits-4=bars-0.38,bits-8=bars-0.3|" in signature and load_lexicon("en").name in signature
     public = "".join(path.read_text() for path in (by_bits / "public").iterdir() if path.is_file())

@@ -54,6 +54,8 @@ def test_a_set_of_public_pairs_is_found(
     page = tmp_path / "probe.html"
     code, out, err = run("hidden", "probe", small, "--against", public_pairs, "--out", page)
     assert code == 0, err
+    count = f"{len(answers(small))} of {len(answers(small))} pictures and {len(texts)} of {len(texts)} answers found"
+    assert count in " ".join(out.split()), "the outcome, beside the page"
     html = page.read_text("utf-8")
     assert html.count("data:image/jpeg") == 2 * len(answers(small)) and "has the captions" in html
     for text in texts:
@@ -104,6 +106,11 @@ def test_without_its_key_a_set_has_pictures_only(run: Run, small: Path, public_p
 
     shutil.copytree(small / "public", tmp_path / "set" / "public")
     assert set(found(run, tmp_path / "set", "--against", public_pairs)) == {"pictures"}
+
+
+def test_a_hidden_set_has_no_pairs_to_search_among(run: Run, small: Path) -> None:
+    code, _, err = run("hidden", "probe", small, "--against", small)
+    assert code == 2 and "is of a hidden set, whose pairs are secret" in " ".join(err.split())
 
 
 @pytest.mark.parametrize("name", ["nothing", "."])

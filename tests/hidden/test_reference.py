@@ -249,6 +249,23 @@ def test_a_reference_that_cannot_be_read_leaves_nothing_behind(
     assert make(tmp_path / "out", source=source, items=2).report["items"] == 2  # mended, it goes on
 
 
+def test_a_reference_with_other_columns_makes_no_secret(
+    make: Callable[..., HiddenResult], source: Path, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"jpg": [b""], "txt": [""]}), tmp_path / "known.parquet")
+    with pytest.raises(
+        SourceError, match=r"known\.parquet cannot be compared with: the columns of --not-in have to be"
+    ):
+        make(
+            tmp_path / "out",
+            source=source,
+            items=2,
+            secret=tmp_path / "s.key",
+            not_in=(str(tmp_path / "known.parquet"),),
+        )
+    assert not (tmp_path / "s.key").exists()
+
+
 def test_a_reference_that_is_damaged_within_leaves_nothing_behind(
     make: Callable[..., HiddenResult], source: Path, pairs: Pairs, tmp_path: Path
 ) -> None:

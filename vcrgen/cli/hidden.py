@@ -204,7 +204,8 @@ def verify(
     failed, weak = 0, False
     for part in find_sets(folder):
         console.say_step(f"Checking {part}: its files, and what the pixels of each span leave ...")
-        checks = verify_set(part, secret=secret)
+        with console.progress(doing="measuring", unit="images", kept="measured") as listener:
+            checks = verify_set(part, secret=secret, listener=listener)
         table = console.ruled_table(escape(str(part)), "", "")
         for check in checks:
             mark = {True: "[green]ok[/]", False: "[bold red]FAILED[/]", None: "[dim]not checked[/]"}[check.ok]
@@ -230,7 +231,8 @@ def _attack_strips(part: Path, strips: int) -> bool:
 
     console.say_step(f"The template baseline attacks {pluralize(strips, 'strip')} ...")
     try:
-        attack = attack_strips(part, strips)
+        with console.progress(doing="attacking", unit="strips", kept="attacked") as listener:
+            attack = attack_strips(part, strips, listener)
     except ConfigError as error:
         console.out.print(f"Template baseline: not run. {escape(str(error))}", soft_wrap=True)
         return False
@@ -266,4 +268,8 @@ def probe(
     config = load_build_config(None, {"source": against, **{name: options[name] for name in KNOWN_PAIRS}})
     with console.progress(unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
+    for name, result in results.items() if out else ():
+        answers = f" and {result.answers_found} of {pluralize(result.answers, 'answer')}" if result.answers else ""
+        found = f"{result.found} of {pluralize(len(result.pictures), 'picture')}{answers}"
+        console.say_plain(f"{name}: {found} found among the {pluralize(result.pairs, 'picture')} of {against}.")
     write_report(probe_document(results), output_format, out)

@@ -36,7 +36,7 @@ def open_progress(progress: bool | ProgressListener, **words: str) -> AbstractCo
 
 
 class ConsoleProgress(ProgressListener):
-    """Shows progress, rate, remaining time, and a note or the numbers of kept and rejected items.
+    """Shows progress, rate, remaining time, a note, and the numbers of kept and rejected items if any was rejected.
 
     Args:
         doing: The activity, in a word.
@@ -115,14 +115,14 @@ class ConsoleProgress(ProgressListener):
             parts.append(_shown_rate(rate))
         if rate and self._total > self._done:
             parts.append(f"{_shown_time((self._total - self._done) / rate)} left")
-        self._console.print(", ".join([*parts, self._detail()]), soft_wrap=True)
+        self._console.print(", ".join(filter(None, [*parts, self._detail()])), soft_wrap=True)
 
     def _detail(self) -> str:
         """The note, and the numbers of kept and rejected items with the two most frequent reasons."""
         top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
         counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
         # Without rejected items, the kept ones are the finished ones.
-        return ", ".join(part for part in (self._note, counts if self._rejected or not self._note else "") if part)
+        return ", ".join(part for part in (self._note, counts if self._rejected else "") if part)
 
     def stage(self, text: str, /) -> None:
         """Show a stage of the job."""

@@ -34,10 +34,7 @@ class ProgressListener:
             LOGGER.info("%s", text)
 
     def note(self, text: str, /) -> None:
-        """Take a text to show beside the count from now on.
-
-        The number of kept items is hidden then until an item is rejected.
-        """
+        """Take a text to show beside the count from now on."""
 
     def waiting(self, what: str, until: str, /) -> None:
         """Take what the job waits for, and when it goes on; called at once, and now and then as long as it lasts.

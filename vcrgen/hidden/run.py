@@ -142,17 +142,32 @@ def _open_sources(options: HiddenOptions) -> _Sources:
     parts_by_name = {name: find_earlier_sets(name) for name in options.not_in}
     public = [name for name, parts in parts_by_name.items() if not parts]
     public_configs = [load_build_config(None, {"source": name, "lang": config.lang}) for name in public]
+    references = [
+        (split, source, public_config)
+        for public_config in public_configs
+        for split, source in open_every_split(public_config).items()
+    ]
+    for _, source, public_config in references:
+        _check_reference(source, public_config)
     return _Sources(
         pairs=pairs,
         pictures=pictures,
         fonts=[(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces],
         earlier=[part for parts in parts_by_name.values() for part in parts],
-        references=[
-            (split, source, public_config)
-            for public_config in public_configs
-            for split, source in open_every_split(public_config).items()
-        ],
+        references=references,
     )
+
+
+def _check_reference(source: Source, config: BuildConfig) -> None:
+    """Refuse, with a SourceError, public pairs whose columns have other names, which no option of --not-in says."""
+    source.names()  # a file that cannot be read has its own message
+    try:
+        check_columns(source, config)
+    except SourceError:
+        raise SourceError(
+            f"{config.source} cannot be compared with: the columns of --not-in have to be `image` and `caption`, as "
+            "those of a dataset of `vcrgen build --column`."
+        ) from None
 
 
 class _Run:

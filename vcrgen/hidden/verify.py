@@ -20,6 +20,7 @@ from vcrgen.builder.rows import read_covers
 from vcrgen.core.errors import FontError, HiddenSetError
 from vcrgen.core.files import indented_json, sha256_file
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import SILENT, ProgressListener, counted
 from vcrgen.core.records import Mode
 from vcrgen.data.canary import is_canary
 from vcrgen.data.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, Pictures, is_key, read_answers, read_key
@@ -53,6 +54,7 @@ ITEM_ID = re.compile(r"[0-9a-f]{32}")
 # Ids of built-in pairs and questions: the number of a picture, which is drawn from the secret where it is that large.
 BUILT_IN_PAIR, BUILT_IN_QUESTION = re.compile(r"[a-z]{2,3}-(\d{6,100})"), re.compile(r"scene-(\d{7,100})-\d+")
 MIN_PRIVATE_NUMBER = 1 << 128
+_BITS = "bits that covers promise left by the whole strip"
 COMMITMENT = re.compile(r"[0-9a-f]{64}")
 _BY_CHANCE = re.compile(r"[0-9a-fA-F]{0,11}|.{0,3}")  # source ids that random ids contain by chance
 
@@ -85,10 +87,10 @@ def find_sets(folder: Path) -> list[Path]:
     return sorted(forms, key=lambda path: (len(path.name), path))
 
 
-def verify(folder: str | Path, *, secret: Secret | None = None) -> list[Check]:
+def verify(folder: str | Path, *, secret: Secret | None = None, listener: ProgressListener = SILENT) -> list[Check]:
     """Check one set: the public part, and ``key`` beside it if it exists, whose seal needs the secret.
 
-    Each check is made even if others fail.
+    Each check is made even if others fail. The listener counts the images whose bits are measured, which take longest.
     """
     public, key_folder, seal = Path(folder, "public"), Path(folder, "key"), "seal of the maintainer's secret"
     kind = _MCQ if is_mcq(public) else _PAIRS
@@ -97,6 +99,8 @@ def verify(folder: str | Path, *, secret: Secret | None = None) -> list[Check]:
         why = "no key beside it: answers cannot be looked for"
         return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
     checks += [_check(name, look, public, key_folder) for name, look in (_KEY_CHECKS | kind.checks).items()]
+    if kind is _PAIRS:
+        checks.append(_check(_BITS, _check_bits, public, key_folder, listener))
     checks.append(_check("feedback split and final split", _check_splits, key_folder, secret, kind.draw_splits))
     unknown = Check(name=seal, ok=None, detail="no secret file given")
     return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
@@ -350,11 +354,12 @@ def _check_covers(public: Path, key_folder: Path) -> None:
             fail_if(not hidden, f"{place}: span {number} is not covered")
 
 
-def _check_bits(public: Path, key_folder: Path) -> str | None:
+def _check_bits(public: Path, key_folder: Path, listener: ProgressListener) -> str | None:
     """Measure anew, in the public pixels of the whole strip, what covers leave that go by bits."""
     lang = str(read_key(key_folder).language)
     measured, stretches = list[float](), list[float]()
-    for item in sorted(read_answers(key_folder), key=lambda item: (item["font"], item["font_size"])):
+    items = sorted(read_answers(key_folder), key=lambda item: (item["font"], item["font_size"]))
+    for item in counted(items, len(items), listener):
         promises = [Mode(span["cover"]).bits for span in item["spans"]]
         if not any(promises):
             continue
@@ -433,7 +438,6 @@ _PAIRS = _Kind(
     {
         "no answer, caption or source id in the public part": _check_pair_texts,
         "every answer covered in the pixels": _check_covers,
-        "bits that covers promise left by the whole strip": _check_bits,
     },
     lambda secret, report, answers: draw_splits(
         secret, report["form"] - 1, answers, sum(answer["part"] == FEEDBACK for answer in answers)

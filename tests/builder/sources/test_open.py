@@ -147,6 +147,9 @@ def test_a_split_of_what_has_none(tmp_path: Path) -> None:
         ("s-{0..99999999999}.tar", "more than"),
         ("x.docx", r"no format that vcrgen reads; known: \.parquet"),
         ("{x.docx,y.csv}", "mixes formats"),
+        ("key", "key is of a hidden set, whose pairs are secret: name other pairs"),
+        ("set", "set is of a hidden set"),
+        ("set/public", "public is of a hidden set"),
         ("empty", r"holds no pairs that vcrgen knows: .* \(with file_name and caption\)"),
         ("n" * 300, "cannot be read"),
         ("nul\0", "There is no file or folder"),
@@ -155,7 +158,10 @@ def test_a_split_of_what_has_none(tmp_path: Path) -> None:
 def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str) -> None:
     for name in ("x.docx", "y.csv"):
         (tmp_path / name).touch()
-    (tmp_path / "empty").mkdir()
+    for name in ("empty", "key", "set/public/stacked_image", "set/public/only_it_image"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("key/key.json", "set/public/metadata.jsonl"):
+        (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SourceError, match=message) as error:
         open_source(BuildConfig(source=source))

@@ -29,6 +29,9 @@ from vcrgen.builder.sources.tar import TarSource
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.storage import DiskFolder, Folder, open_folder, remote_url
+from vcrgen.data.key import is_key
+from vcrgen.data.tables import METADATA
+from vcrgen.data.views import View
 from vcrgen.text.languages import LANGUAGES
 
 __all__ = [
@@ -119,6 +122,7 @@ def _open(config: BuildConfig) -> Source:
     try:
         path = Path(text).expanduser()
         if text and path.is_dir():
+            _refuse_hidden_set(path)
             return _open_folder(path, split=config.source_split, max_rows=max_rows, image_root=config.image_root)
         if match := _LOCAL_CONFIG.fullmatch(text):
             repository = Path(match[1]).expanduser()
@@ -154,6 +158,7 @@ def open_every_split(config: BuildConfig) -> dict[str, Source]:
     path = Path(text).expanduser()
     try:
         if text and path.is_dir():
+            _refuse_hidden_set(path)
             sources = _open_below(DiskFolder(path))
         elif (url := remote_url(text)) and not is_pattern(url):
             sources = _open_below(open_folder(pinned(url)))
@@ -250,6 +255,17 @@ def _open_url(url: str, *, max_rows: int | None) -> Source:
     except OSError as error:
         raise SourceError(f"{url} cannot be read: {error.strerror or error}.") from None
     raise SourceError(f"{url} is no file, and no folder with Parquet files or tar shards in it or in its `data`.")
+
+
+def _refuse_hidden_set(folder: Path) -> None:
+    """Refuse a hidden set, its public part and its key, which hold pictures and captions, but no pairs to use."""
+    places = (folder, folder / "public", folder / "key", folder / "form-1" / "public")
+    views = (View.STACKED.column, View.TEI.column)
+    if any(is_key(place) or all((place / name).exists() for name in (METADATA, *views)) for place in places):
+        raise SourceError(
+            f"{folder} is of a hidden set, whose pairs are secret: name other pairs. A new set is compared with it by "
+            "`vcrgen hidden ... --not-in`."
+        )
 
 
 def _open_folder(folder: Path, *, split: str | None, max_rows: int | None, image_root: Path | None) -> Source:

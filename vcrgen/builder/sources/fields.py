@@ -431,6 +431,8 @@ def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: s
     ellipsis = ", ..." if len(columns) > _MAX_SHOWN else ""
     listed = ", ".join(columns[:_MAX_SHOWN]) + ellipsis if columns else "nothing readable"
     option = "--where NAME=VALUE" if use == "condition" else f"--column {use}=NAME"
+    if use in ("image", "caption", "id"):
+        option += f" (in Python and in recipes {use}_column)"
     raise SourceError(f"The {use} column {name!r} is not in {description}{hint}. Known: {listed}; {option} names one.")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vcrgen.core.errors import HiddenSetError
 from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import SILENT, ProgressListener, counted
 from vcrgen.data.key import is_key, read_answers
 from vcrgen.data.pictures import Picture, PictureSelection, open_pictures
 from vcrgen.data.reader import open_dataset
@@ -61,12 +62,13 @@ class StripAttack:
         return f"Template baseline on {pluralize(self.strips, 'strip')}{unread}: {outcome}."
 
 
-def attack_strips(folder: Path, limit: int) -> StripAttack:
+def attack_strips(folder: Path, limit: int, listener: ProgressListener = SILENT) -> StripAttack:
     """Read the first strips of a hidden set as the template baseline; the key only tells which texts are right.
 
     Args:
         folder: The folder of the public part and the key, if that is there.
         limit: Strips at most.
+        listener: Is told of each strip.
 
     Raises:
         ConfigError: The language has no templates.
@@ -76,7 +78,7 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     key = folder / "key"
     answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
     opened = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
-    outcomes = list(_read_strips(opened.stream()))
+    outcomes = list(_read_strips(counted(opened.stream(), opened.total, listener)))
     right = [
         (text, outcome)
         for question_id, outcome in outcomes
