@@ -133,3 +133,18 @@ def test_from_python_every_step_is_logged_and_shown_unless_progress_is_false(
         assert capfd.readouterr() == ("", printed)
     with open_progress(listener) as same:
         assert same is listener
+
+
+def test_a_long_stage_is_said_when_it_begins_and_so_is_what_follows(shown: list[str]) -> None:
+    """And no other stage, as most of them take a moment."""
+    lines = io.StringIO()
+    listener = ConsoleProgress(Console(file=lines, width=40), doing="training", unit="steps")
+    listener.stage("reading the pairs")
+    listener.stage("loading the model", is_long=True)
+    assert lines.getvalue() == "loading the model ...\n"
+    listener.stage("")
+    listener.begin(10, 0)
+    assert lines.getvalue() == "loading the model ...\ntraining 10 steps ...\n"
+    before = io.StringIO()
+    ConsoleProgress(Console(file=before), doing="scoring").begin(10, 0)
+    assert before.getvalue() == ""

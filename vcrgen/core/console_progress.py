@@ -49,6 +49,7 @@ class ConsoleProgress(ProgressListener):
         self._done = self._total = self._kept = 0
         self._rejected: Counter[str] = Counter()
         self._note = ""
+        self._after_long_stage = False
         self._said = False  # that an earlier run left something
         self._last_line = time.monotonic()
         self._rate = _LastMinute(self._last_line)
@@ -85,6 +86,8 @@ class ConsoleProgress(ProgressListener):
         self._total, self._done = total, done
         if done and not self._said:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
+        if self._after_long_stage:
+            self._print_step(f"{self._doing} {total:,} {self._unit}")
         self._last_line = time.monotonic()
         self._rate.begin(self._last_line)
         self._bar.reset(self._task, total=total or None, completed=done, description=self._doing)
@@ -108,6 +111,11 @@ class ConsoleProgress(ProgressListener):
             self._last_line = now
             self._print_line(now)
 
+    def _print_step(self, text: str) -> None:
+        """Without a terminal, say what begins."""
+        if not self._console.is_terminal and not self._notebook:
+            self._console.print(f"{text} ...", soft_wrap=True, markup=False, highlight=False)
+
     def _print_line(self, now: float) -> None:
         rate = self._rate.at(now)
         parts = [f"{self._done:,} of {self._total:,} {self._unit}" if self._total else f"{self._done:,} {self._unit}"]
@@ -124,9 +132,12 @@ class ConsoleProgress(ProgressListener):
         # Without rejected items, the kept ones are the finished ones.
         return ", ".join(part for part in (self._note, counts if self._rejected else "") if part)
 
-    def stage(self, text: str, /) -> None:
+    def stage(self, text: str, /, *, is_long: bool = False) -> None:
         """Show a stage of the job."""
         super().stage(text)
+        if is_long:
+            self._print_step(text)
+            self._after_long_stage = True
         self._bar.update(self._task, description=text or self._doing)
 
     def note(self, text: str, /) -> None:

@@ -28,8 +28,8 @@ class ProgressListener:
             rejected: Rejected items by reason.
         """
 
-    def stage(self, text: str, /) -> None:
-        """Take the name of work on something other than items; the empty text ends it."""
+    def stage(self, text: str, /, *, is_long: bool = False) -> None:
+        """Take the name of work on something other than items, which may be known to take long; "" ends it."""
         if text:
             LOGGER.info("%s", text)
 

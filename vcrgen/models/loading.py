@@ -71,7 +71,7 @@ def load_model(
         import transformers
     except ImportError:
         raise PipelineError(needs_extra("A model in this process", "transformers")) from None
-    _check_folder(folder)
+    check_model(folder)
     device = _device(device, has_gpu=torch.cuda.is_available())
     dtype = "float32" if device == "cpu" else "auto"  # elsewhere as they are stored
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
@@ -123,7 +123,7 @@ def first_line(error: BaseException) -> str:
     return plain_line(line).rstrip(".: ")
 
 
-def _check_folder(folder: Path) -> None:
+def check_model(folder: Path) -> None:
     """Check a folder before a library does, which may look for it on the network."""
     if not folder.is_dir():
         raise ModelError(

@@ -27,6 +27,7 @@ from vcrgen.models.loading import (
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
     check_adapter,
+    check_model,
     folder_digest,
     load_model,
     silence_transformers,
@@ -76,8 +77,10 @@ def finetune(
     recipe = read_recipe(options.recipe)
     if options.adapter is not None:
         check_adapter(options.adapter)
-    listener.stage("loading data and model")
+    check_model(model)
+    listener.stage("reading the pairs")
     data = open_training_data(source, options, recipe.stream)
+    listener.stage("loading the model", is_long=True)
     loaded = load_model(model, device=options.device, trust_remote_code=options.trust_remote_code)
     from vcrgen.train.trainer import checkpoint_of, make_trainer
 
