@@ -213,7 +213,7 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
     assert shown[0] == shown[1] and len(shown[0][0]) == 8
     scores = []
     for board in boards:
-        close(board.board, SET, ProgressListener())
+        close(board.board, SET, ProgressListener(), early=True)
         with board.board.reading() as connection:
             (table, *_) = BoardReader(board.board.settings, connection).tables()
         scores.append([(row.facts.model, row.scores) for row in table.rankings[0].rows])
