@@ -67,12 +67,14 @@ def test_any_text_is_one_cell(text: str) -> None:
     assert as_latex(table).count("\n") == 6
 
 
-@pytest.mark.parametrize("text", ["<", ">", "a<b>c", "--> <-- <<>>"])
-def test_latex_has_no_bare_angle(text: str) -> None:
-    """In LaTeX's own encoding they would be printed as inverted question and exclamation marks."""
+@pytest.mark.parametrize("text", ["<", ">", "a<b>c", "--> <-- <<>>", "mean |r|", "--keep COLUMN", "----"])
+def test_latex_sets_signs_as_they_are(text: str) -> None:
+    """In LaTeX's own encoding angles would be inverted marks, and bars and double hyphens dashes."""
     escaped = escape_latex(text)
-    assert not set("<>") & set(escaped)
-    assert escaped.replace(r"\textless{}", "<").replace(r"\textgreater{}", ">") == text
+    assert not set("<>|") & set(escaped) and "--" not in escaped
+    for name, sign in ((r"\textless{}", "<"), (r"\textgreater{}", ">"), (r"\textbar{}", "|"), ("{}", "")):
+        escaped = escaped.replace(name, sign)
+    assert escaped == text
 
 
 def test_a_terminal_gets_no_control_codes() -> None:

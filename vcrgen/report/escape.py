@@ -36,10 +36,11 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "\N{MINUS SIGN}": "$-$",
     "\N{EN DASH}": "--",
 }
-_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)) + "|-(?=-)")  # two hyphens would be set as a dash
 # Where a spreadsheet begins a cell, and what it may take for a formula there: the signs, their wide and small forms,
 # behind white space or quotes. Where people write decimals with a comma, a semicolon begins a cell, too.
 _FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[\s\"]*[=+\-@＝＋－＠﹦﹢﹣﹫−])|^(?=[\t\r])")
@@ -53,7 +54,7 @@ def escape_markdown(text: str) -> str:
 
 def escape_latex(text: str) -> str:
     """A text on one line that LaTeX sets as it is."""
-    return _LATEX_SPECIAL.sub(lambda mark: _LATEX[mark[0]], one_line(text))
+    return _LATEX_SPECIAL.sub(lambda mark: _LATEX.get(mark[0], "-{}"), one_line(text))
 
 
 def escape_formula(text: str) -> str:

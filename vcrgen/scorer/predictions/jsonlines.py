@@ -28,9 +28,10 @@ def canonical_prediction(file: Path, short: str, row: Mapping[str, Any]) -> Pred
     In place of ``output`` it may have ``"answers": […]``, one for each span, which stand for their list in JSON.
     """
     place = f"{file}, {short}"
+    keys = f"its keys are {', '.join(sorted(row))[:200]}"
     question_id = as_id(row.get("question_id"))
     if question_id is None:
-        raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
+        raise PredictionError(f"{place}: no `question_id` (a text or a whole number); {keys}.")
     if "output" not in row and "answers" in row:
         answers = as_texts(row["answers"])
         if answers is None:
@@ -38,7 +39,7 @@ def canonical_prediction(file: Path, short: str, row: Mapping[str, Any]) -> Pred
         row = {**row, "output": json.dumps(answers, ensure_ascii=False)}
     likelihoods = "logprobs" in row or "label_logprobs" in row  # of an MCQ benchmark may be all that a line has
     if "output" not in row and not likelihoods:
-        raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
+        raise PredictionError(f"{place}: no `output`; {keys}.")
     output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
     if row.get("outcome") == "truncated":  # as `vcrgen predict` writes it
         flaws = (*flaws, "truncated")

@@ -171,7 +171,8 @@ def _text_format(file: Path) -> str:
         return "vcrgen-jsonl"
     if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
         return _json_format(file, value)
-    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_KNOWN_FORMATS}")
+    keys = f" among its keys {', '.join(sorted(value))[:200]}" if isinstance(value, dict) else ""
+    raise PredictionError(f"{file}, line 1: no `question_id` and no `output`{keys}; {_KNOWN_FORMATS}")
 
 
 def _json_format(file: Path, value: Any) -> str:
