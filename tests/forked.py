@@ -72,7 +72,6 @@ class Forked:
         return self._process.exitcode
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal."""
         os.kill(self.pid, number)
 
     def kill(self) -> None:
@@ -116,7 +115,6 @@ class Python:
         return self._process.poll()
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal."""
         self._process.send_signal(number)
 
     def result(self, seconds: float = 300) -> CompletedProcess[str]:

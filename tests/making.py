@@ -41,7 +41,6 @@ def tar_of(members: Iterable[tuple[str, bytes]], compression: str = "") -> bytes
 
 
 def add_member(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    """Add a file to a tar file."""
     info = tarfile.TarInfo(name)
     info.size = len(data)
     archive.addfile(info, io.BytesIO(data))

@@ -68,7 +68,6 @@ def read_prompt(text: str) -> tuple[str, dict[str, str]]:
 
 
 def stage_of(call: Call) -> str:
-    """Return the stage of a call."""
     return "picture" if "prompt" in call.body else read_prompt(text_of(call))[0]
 
 

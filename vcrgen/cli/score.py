@@ -214,7 +214,6 @@ def validate(predictions: Files, data: Data, **options: Any) -> None:
 
 
 def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *, secret: bool) -> list[Path]:
-    """Write the results that have a target; return the targets."""
     from vcrgen.scorer.saved import write_saved
 
     for target, result in zip(targets, results, strict=False):  # the template baseline, the last, has none

@@ -286,7 +286,6 @@ class FormBuilder:
 
 
 def _on_page(style: Style, width: int) -> Style:
-    """A style in a width."""
     return replace(style, width=width, max_height=MAX_RATIO * width)
 
 

@@ -79,7 +79,6 @@ def _outputs(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[Ra
 
 
 def _audit(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[Line]:
-    """Yield a line for each finished item of an audit."""
     assert design.draw is not None
     return verdict_lines(design.draw, items, steps)
 
@@ -92,7 +91,6 @@ def _axis(design: StudyDesign, condition: Condition) -> Line:
 
 
 def _design(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[Line]:
-    """Yield a line for each step of each rater."""
     for place in steps:
         line: Line = {"rater": f"r{place.rater}", "step": place.number, "kind": place.step.kind.value}
         if place.step.kind is not StepKind.CHECK:

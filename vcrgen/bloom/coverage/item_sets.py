@@ -155,7 +155,6 @@ def _of_set(dataset: Dataset, taxonomy: Taxonomy, pictured: frozenset[int]) -> I
 def _of_file(
     file: Path, options: BloomImportOptions, languages: Sequence[str], taxonomy: Taxonomy, pictured: frozenset[int]
 ) -> Iterator[SetItem]:
-    """Yield the items of a file."""
     seen: set[str] = set()
     with TemporaryDirectory() as folder:
         reader = RowReader(options, file.parent, taxonomy, languages, RejectLog(), Path(folder))

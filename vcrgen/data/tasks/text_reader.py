@@ -189,8 +189,6 @@ def _credits(options: Options, weights: Floats) -> list[float]:
 
 
 class _QuestionWords(NamedTuple):
-    """The words of a question."""
-
     path: str
     stem: Sequence[str]
     options: Sequence[Sequence[str]]
@@ -205,7 +203,6 @@ class _QuestionWords(NamedTuple):
 
 
 def _hashed(items: Sequence[ChoiceItem], lang: str) -> Options:
-    """Hash the features of the items' options."""
     read = [_QuestionWords.of(item.path, item.questions[lang]) for item in items]
     frequency = Counter(word for words in read for word in set(words.stem))
     features: list[int] = []

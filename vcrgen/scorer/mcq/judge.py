@@ -150,7 +150,6 @@ def _by_hash(output: Output) -> str:
 
 
 def _verdicts(outputs: Sequence[Output], judge: Model, file: Path) -> dict[Output, Reading]:
-    """The reading of each output by the judge."""
     with output_errors(file), open_replies(file, remedy="leave out --judge") as ledger:
         requests = ((output, output.request) for output in outputs)
         problems = [str(problem) for _, _, problem in send(requests, judge, ledger) if isinstance(problem, Exception)]

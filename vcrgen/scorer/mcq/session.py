@@ -351,7 +351,6 @@ class ItemSession(BaseScoringSession):
     def _readings(
         self, judgement: Judgement | None, question: ChoiceQuestion, responses: Sequence[ItemResponse]
     ) -> Mapping[int, Reading]:
-        """The readings of a judge of the responses to an item, by rotation."""
         if judgement is None:
             return {}
         return {
