@@ -1,7 +1,6 @@
 """Benchmark builds: processor time relative to Pillow's PNG encoder in the same run, speed-up, and memory.
 
-    python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600] [--cover stain]
-    python scripts/bench_build.py --lang en ja ko           # with built-in pairs
+    python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600]
 
 Yardstick: the time in which Pillow saves the stacked image as PNG with its defaults, per pair, on the images that the
 build makes. A build is timed as a whole process at two sizes, and the difference is what a pair costs: start-up falls
@@ -29,8 +28,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from vcrgen.samples import BUILTIN_COUNT, sample_pair
-
 ROUNDS = 3
 
 
@@ -43,17 +40,10 @@ def repeat_pairs(source: Path, target: Path, pairs: int) -> None:
     pq.write_table(table, target, row_group_size=256, use_dictionary=False)
 
 
-def write_builtin(lang: str, target: Path) -> None:
-    """Write the built-in pairs of a language."""
-    pairs = [sample_pair(lang, index) for index in range(BUILTIN_COUNT)]
-    images, captions = [{"bytes": pair.image} for pair in pairs], [pair.caption for pair in pairs]
-    pq.write_table(pa.table({"image": images, "caption": captions}), target)
-
-
-def run_build(source: Path, lang: str, cover: str, workers: int, out: Path, *more: str) -> tuple[float, float, int]:
+def run_build(source: Path, lang: str, workers: int, out: Path) -> tuple[float, float, int]:
     """Build as a process of its own: seconds, processor seconds, the largest resident size of a process in bytes."""
-    command = [sys.executable, "-m", "vcrgen", "build", str(source), "--lang", lang, "--cover", cover]
-    command += ["--workers", str(workers), "--out", str(out), *more]
+    command = [sys.executable, "-m", "vcrgen", "build", str(source), "--lang", lang]
+    command += ["--workers", str(workers), "--out", str(out)]
     started = time.perf_counter()
     child = os.posix_spawn(
         sys.executable, command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
@@ -81,8 +71,8 @@ def pillow_seconds(dataset: Path) -> float:
     return best
 
 
-def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> None:
-    """Print the figures of one language and one kind of cover."""
+def measure(source: Path, lang: str, pairs: int, folder: Path) -> None:
+    """Print the figures of one language."""
     sizes = (pairs, 3 * pairs)
     seconds: dict[tuple[int, int], float] = {}
     processor: dict[tuple[int, int], float] = {}
@@ -93,7 +83,7 @@ def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> No
     for number in range(ROUNDS):
         for key in [(workers, size) for workers in (1, 2) for size in sizes]:
             out = folder / f"{key[0]}-{key[1]}-{number}"
-            spent, worked, resident = run_build(folder / f"{key[1]}.parquet", lang, cover, key[0], out)
+            spent, worked, resident = run_build(folder / f"{key[1]}.parquet", lang, key[0], out)
             seconds[key] = min(spent, seconds.get(key, spent))
             processor[key] = min(worked, processor.get(key, worked))
             memory[key] = max(resident, memory.get(key, 0))
@@ -111,20 +101,14 @@ def measure(source: Path, lang: str, cover: str, pairs: int, folder: Path) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sources", nargs="*", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
-    parser.add_argument("--lang", nargs="+", default=[], help="Languages whose built-in pairs are measured, too.")
+    parser.add_argument("sources", nargs="+", type=Path, help="Parquet files of pairs, named *_LANG.parquet.")
     parser.add_argument("--pairs", type=int, default=600, help="The smaller size; the larger one is three times that.")
-    parser.add_argument("--cover", default="rows", help="What hides the spans, as for vcrgen build.")
     arguments = parser.parse_args()
     for source in arguments.sources:
         if not source.is_file():
             sys.exit(f"There is no file {source}; give Parquet files of pairs, such as pairs_en.parquet.")
         with tempfile.TemporaryDirectory() as folder:
-            measure(source, source.stem.rpartition("_")[2], arguments.cover, arguments.pairs, Path(folder))
-    for lang in arguments.lang:
-        with tempfile.TemporaryDirectory() as folder:
-            write_builtin(lang, Path(folder) / "builtin.parquet")
-            measure(Path(folder) / "builtin.parquet", lang, arguments.cover, arguments.pairs, Path(folder))
+            measure(source, source.stem.rpartition("_")[2], arguments.pairs, Path(folder))
 
 
 if __name__ == "__main__":

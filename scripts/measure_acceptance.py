@@ -48,15 +48,13 @@ def main() -> None:
     parser.add_argument("source", help="Parquet file of pairs, named *_LANG.parquet; or LANG, for built-in pairs")
     parser.add_argument("--cover", default="bars")
     parser.add_argument("--mode", default="bits=4")
-    parser.add_argument("--least-bits", type=float, default=0.0)
     parser.add_argument("--pairs", type=int, default=240, help="number of pairs")
-    parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="each chooses other spans of the pairs")
     parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
     arguments = parser.parse_args()
     lang = Path(arguments.source).stem.rpartition("_")[2]
-    items = list(read_items(arguments.source, arguments.first, arguments.pairs))
-    options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode, "least_bits": arguments.least_bits}
+    items = list(read_items(arguments.source, arguments.pairs))
+    options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode}
     pipelines = [Pipeline(load_build_config(None, options | {"seed": seed})) for seed in arguments.seeds]
     if arguments.leak:
         measure_leak(pipelines[0], items, arguments.leak)
@@ -64,13 +62,13 @@ def main() -> None:
         measure(pipelines, items)
 
 
-def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
+def read_items(source: str, pairs: int) -> Iterator[Item]:
     if not source.endswith(".parquet"):
-        for number in range(first, first + pairs):
+        for number in range(pairs):
             pair = sample_pair(source, number)
             yield Item(source_id=str(number), image=pair.image, caption=pair.caption)
         return
-    for number, row in enumerate(pq.read_table(source).slice(first, pairs).to_pylist()):
+    for number, row in enumerate(pq.read_table(source).slice(0, pairs).to_pylist()):
         yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
 

@@ -4,7 +4,7 @@
 
 The strip of each pair is drawn without covers, degraded as by `vcrgen build --degrade`, and read by RapidOCR (extra
 `ocr`). Figures are the recall in percent, of the caption's words (in Chinese, of its characters), counted with
-repetitions. Without a file the built-in pairs are read.
+repetitions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
 from vcrgen.core.records import Item, Reject
 from vcrgen.models.ocr import OcrModel, reading_order
-from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS
 
@@ -38,13 +37,8 @@ LEVELS = {
 }
 
 
-def items(source: Path | None, lang: str, pairs: int) -> Iterator[Item]:
-    """Yield the first pairs of a file, or built-in ones."""
-    if source is None:
-        for number in range(pairs):
-            pair = sample_pair(lang, number)
-            yield Item(source_id=pair.id, image=pair.image, caption=pair.caption)
-        return
+def items(source: Path, pairs: int) -> Iterator[Item]:
+    """Yield the first pairs of a file."""
     for number, row in enumerate(pq.read_table(source).slice(0, pairs).to_pylist()):
         yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
@@ -77,11 +71,11 @@ def strip_of(pipeline: Pipeline, prepared: PreparedItem) -> Image.Image:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", type=Path, nargs="?", help="Parquet file with the columns image and caption")
+    parser.add_argument("source", type=Path, help="Parquet file with the columns image and caption")
     parser.add_argument("--pairs", type=int, default=40, help="number of its pairs")
     parser.add_argument("--lang", default="en", help="language of the captions")
     arguments = parser.parse_args()
-    model, source = OcrModel(), list(items(arguments.source, arguments.lang, arguments.pairs))
+    model, source = OcrModel(), list(items(arguments.source, arguments.pairs))
     print(f"{arguments.lang}, {len(source)} pairs, not degraded: {recall(model, source, arguments.lang):.1f} %\n")
     print("| degradation | amount: recall, % |\n|---|---|")
     for name, amounts in LEVELS.items():

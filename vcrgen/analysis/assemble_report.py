@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 from vcrgen.analysis.assembly import AssembledBenchmark
@@ -16,9 +15,7 @@ from vcrgen.report.templating import Sentences
 TEXTS = Sentences("vcrgen.analysis", "assemble.j2")
 
 
-def assemble_document(
-    result: AssembledBenchmark, *, settings: str, about: str = "", more: Sequence[Section] = (), private: bool = False
-) -> Document:
+def assemble_document(result: AssembledBenchmark, *, settings: str, about: str = "", private: bool = False) -> Document:
     """Report an assembled benchmark; arguments as in ``factors_document``."""
     pruned = prune_document(result.evaluation, settings=settings)
     fit = factors_document(result.final, settings=settings)
@@ -48,7 +45,6 @@ def assemble_document(
             _set(result),
             *pruned.sections,
             *(replace(section, title=f"Final fit: {section.title}") for section in fit.sections),
-            *more,
         ],
         warnings=pruned.warnings,
         limitations=list(dict.fromkeys([*TEXTS.paragraphs("limitations"), *pruned.limitations, *fit.limitations])),
