@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine
 
-from tests.leaderboard.common import Hand, MakeBoard, Place, Submit
+from tests.leaderboard.common import Drain, Facts, Hand, MakeBoard, Place, Submit
 from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import build
 from vcrgen.core.errors import DatabaseError
@@ -250,9 +250,9 @@ def stepped(make_board: MakeBoard) -> Board:
 @pytest.fixture(scope="session")
 def scored(
     board_in: MakeBoard,
-    facts: Callable[..., ModelFacts],
+    facts: Facts,
     submit: Submit,
-    drain: Callable[[Board], int],
+    drain: Drain,
     public_key: AnswerKey,
     hidden_key: AnswerKey,
     tmp_path_factory: pytest.TempPathFactory,
@@ -367,7 +367,7 @@ def find() -> Callable[[Board, str], Submission]:
 
 
 @pytest.fixture(scope="session")
-def place(facts: Callable[..., ModelFacts]) -> Place:
+def place(facts: Facts) -> Place:
     """Puts a scored submission on a board without scoring a file.
 
     Args (of what it returns): board; model; means: by mode and view those of the resamples, which are taken for the

@@ -48,7 +48,7 @@ def rows(board: Board) -> dict[str, list[Any]]:
 def test_a_board_moves_from_one_database_to_another(
     source: str,
     target: str,
-    make_board: Callable[..., Board],
+    make_board: MakeBoard,
     request: pytest.FixtureRequest,
     hand: Hand,
     facts: Facts,
@@ -194,9 +194,7 @@ def test_a_backup_that_cannot_be_restored_is_none(
     assert not list(tmp_path.glob("board.tar.gz*"))
 
 
-def test_a_backup_holds_no_password(
-    postgres: Callable[[], str], make_board: Callable[..., Board], tmp_path: Path
-) -> None:
+def test_a_backup_holds_no_password(postgres: Callable[[], str], make_board: MakeBoard, tmp_path: Path) -> None:
     board = make_board(database=postgres().replace("vcr@", "vcr:open-sesame@"))
     backup(board, tmp_path / "b.tar.gz")
     assert b"open-sesame" not in gzip.decompress((tmp_path / "b.tar.gz").read_bytes())

@@ -4,14 +4,13 @@ import errno
 import json
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
 
-from tests.leaderboard.common import Hand, Place, Run
+from tests.leaderboard.common import Guess, Hand, Place, Run
 from tests.pages import Page
 from vcrgen.cli.leaderboard import leaderboard
 from vcrgen.leaderboard.board import Board, open_board
@@ -130,7 +129,7 @@ WALK = re.search(
 
 
 def test_a_phase_from_beginning_to_end(
-    run: Run, guess: Callable[..., Path], public: Path, hidden: Path, another: Path, hidden_key: AnswerKey
+    run: Run, guess: Guess, public: Path, hidden: Path, another: Path, hidden_key: AnswerKey
 ) -> None:
     """The walk of docs/leaderboard-service.md, line by line."""
     Path("data").mkdir()

@@ -2,20 +2,20 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.leaderboard.common import SET
+from tests.leaderboard.common import SET, Drain, Facts, Find, Submit
 from vcrgen.leaderboard import scoring
 from vcrgen.leaderboard import worker as workers
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import long_files
-from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome, check_file, score_file, session_of
 from vcrgen.leaderboard.store.models import model_page
 from vcrgen.leaderboard.store.reader import BoardReader
@@ -105,9 +105,9 @@ def test_a_ladder_answers_at_fixed_moments(
     stepped: Board,
     hidden_key: AnswerKey,
     tmp_path: Path,
-    submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts],
-    find: Callable[..., Submission],
+    submit: Submit,
+    facts: Facts,
+    find: Find,
     monkeypatch: pytest.MonkeyPatch,
     took: float,
     left: float,
@@ -130,13 +130,7 @@ def test_a_ladder_answers_at_fixed_moments(
 
 
 def test_what_is_held_waits_again_when_the_worker_stops(
-    stepped: Board,
-    hidden_key: AnswerKey,
-    tmp_path: Path,
-    submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts],
-    find: Callable[..., Submission],
-    drain: Callable[[Board], int],
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Submit, facts: Facts, find: Find, drain: Drain
 ) -> None:
     one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
     worker = Worker(stepped, say=lambda *_, **__: None, holds=True)
@@ -147,13 +141,7 @@ def test_what_is_held_waits_again_when_the_worker_stops(
 
 
 def test_moments_are_shown_by_the_minute(
-    stepped: Board,
-    submit: Callable[..., Submission],
-    hidden_key: AnswerKey,
-    tmp_path: Path,
-    facts: Callable[..., ModelFacts],
-    find: Callable[..., Submission],
-    drain: Callable[[Board], int],
+    stepped: Board, submit: Submit, hidden_key: AnswerKey, tmp_path: Path, facts: Facts, find: Find, drain: Drain
 ) -> None:
     one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET)
     drain(stepped)
@@ -164,12 +152,7 @@ def test_moments_are_shown_by_the_minute(
 
 
 def test_the_length_ratio_is_of_the_whole_set_and_long_files_are_named(
-    stepped: Board,
-    hidden_key: AnswerKey,
-    tmp_path: Path,
-    submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts],
-    drain: Callable[[Board], int],
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Submit, facts: Facts, drain: Drain
 ) -> None:
     answers = sum(len(text) for question in hidden_key.questions for text in question.answers)
     ratios = []

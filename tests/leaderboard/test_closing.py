@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.forked import Forked
-from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, table_of, until, want
+from tests.leaderboard.common import SET, Drain, Facts, Guess, MakeBoard, Submit, table_of, until, want
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import FINAL
@@ -30,7 +30,7 @@ from vcrgen.leaderboard.store.schema import runs
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def each_ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> Board:
+def each_ladder(request: pytest.FixtureRequest, make_board: MakeBoard) -> Board:
     url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
     return make_board(database=url, feedback="ladder", hidden_scores_per_day=20)
 
@@ -198,7 +198,7 @@ def test_when_a_set_can_be_closed(stepped: Board) -> None:
 
 
 def test_files_that_wait_for_approval_come_first(
-    make_board: Callable[..., Board], facts: Facts, submit: Submit, guess: Guess
+    make_board: MakeBoard, facts: Facts, submit: Submit, guess: Guess
 ) -> None:
     board = make_board(feedback="ladder", approval=True)
     one = submit(board, guess("a", {"final": 2}), facts("One"), set_name=SET, limited=True)

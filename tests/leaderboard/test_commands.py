@@ -2,12 +2,11 @@
 
 import shutil
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.leaderboard.common import Facts, Find, Hand, Place, Submit, events
+from tests.leaderboard.common import Drain, Facts, Find, Hand, MakeBoard, Place, Submit, events
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import commands, scoring
@@ -39,9 +38,7 @@ def test_a_file_finds_its_set_and_is_scored(
     assert [line.actor for line in events(board, "accepted")] == [maintainer()] * 2
 
 
-def test_maintainers_have_no_limits(
-    make_board: Callable[..., Board], hand: Hand, facts: Facts, hidden_key: AnswerKey
-) -> None:
+def test_maintainers_have_no_limits(make_board: MakeBoard, hand: Hand, facts: Facts, hidden_key: AnswerKey) -> None:
     board = make_board(hidden_scores_per_day=1, failed_files_per_day=1)
     for number in range(2):
         file = hand(hidden_key, right=number, note=f"n{number}", views=["stacked"])
@@ -162,13 +159,7 @@ def test_what_cannot_be_removed(
 
 
 def test_scoring_everything_again_keeps_the_old_scores(
-    board: Board,
-    hand: Hand,
-    facts: Facts,
-    submit: Submit,
-    drain: Callable[[Board], int],
-    public_key: AnswerKey,
-    hidden_key: AnswerKey,
+    board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey, hidden_key: AnswerKey
 ) -> None:
     submit(board, hand(public_key, right=2), facts())
     submit(board, hand(public_key, right=1), facts())

@@ -1,14 +1,14 @@
 """Teams take turns, a file that cannot be scored stops no closing, and at closing a team has few models."""
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
 
-from tests.leaderboard.common import SET, Facts, Find, Guess, Submit, table_of
+from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, MakeBoard, Submit, table_of
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.progress import ProgressListener
 from vcrgen.leaderboard import checking, closing
@@ -29,7 +29,7 @@ from vcrgen.web.responses import Refusal
 
 
 @pytest.fixture
-def stepped(make_board: Callable[..., Board]) -> Board:
+def stepped(make_board: MakeBoard) -> Board:
     return make_board(feedback="ladder", hidden_scores_per_day=20, failed_files_per_day=2)
 
 
@@ -113,7 +113,7 @@ def test_only_the_text_that_is_scored_is_hashed(
 
 
 def test_rejected_files_count_for_the_group(
-    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain
 ) -> None:
     group(stepped, A="ab", B="ab")
     for number, team in enumerate("AB"):
@@ -134,7 +134,7 @@ def ranked(board: Board) -> list[str]:
 
 
 @pytest.fixture
-def handed(stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]) -> Any:
+def handed(stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain) -> Any:
     """Hands in a model with so many right answers of each part, and scores it."""
 
     def hand_in(model: str, right: Mapping[str, int], team: str = "Team", *, limited: bool = True) -> Submission:

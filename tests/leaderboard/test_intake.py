@@ -2,7 +2,6 @@
 
 import io
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.leaderboard.common import Facts
+from tests.leaderboard.common import Facts, MakeBoard
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
@@ -121,7 +120,7 @@ def test_what_cannot_be_taken_leaves_nothing(
     ],
 )
 def test_limits_of_a_team(
-    settings: dict[str, Any], set_name: str, message: str, make_board: Callable[..., Board], facts: Facts
+    settings: dict[str, Any], set_name: str, message: str, make_board: MakeBoard, facts: Facts
 ) -> None:
     board = make_board(**settings)
     for number in range(3):
@@ -136,7 +135,7 @@ def test_limits_of_a_team(
     assert len(everything(board)[0]) == 6
 
 
-def test_who_is_over_a_limit_fills_no_disk(make_board: Callable[..., Board], facts: Facts) -> None:
+def test_who_is_over_a_limit_fills_no_disk(make_board: MakeBoard, facts: Facts) -> None:
     board = make_board(files_per_day=1)
     take(board, facts(), "1")
 
@@ -149,7 +148,7 @@ def test_who_is_over_a_limit_fills_no_disk(make_board: Callable[..., Board], fac
         accept(board, facts("B"), stream, set_name="public", name="x", channel="api", actor="a", limited=True)
 
 
-def test_what_fails_counts_as_failed_only(make_board: Callable[..., Board], facts: Facts) -> None:
+def test_what_fails_counts_as_failed_only(make_board: MakeBoard, facts: Facts) -> None:
     board = make_board(files_per_day=1, failed_files_per_day=3)
     for number in range(3):
         fail(board, take(board, facts(), f"{number}"))
@@ -159,7 +158,7 @@ def test_what_fails_counts_as_failed_only(make_board: Callable[..., Board], fact
     take(board, facts(team="Other"), "4")
 
 
-def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_ends(make_board: MakeBoard, facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
     board = make_board(files_per_day=1, failed_files_per_day=1, hidden_scores_per_day=1, hidden_scores_lifetime=2)
     start = now()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit, table_of, want
+from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Hand, MakeBoard, Submit, table_of, want
 from vcrgen.core.errors import ConfigError, LeaderboardError
 from vcrgen.core.files import sha256_file
 from vcrgen.data.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
@@ -185,7 +185,7 @@ def test_a_refusal_does_not_tell_which_part_a_question_is_in(
 def test_what_is_asked_of_the_key_is_limited(
     feedback: str,
     scores_disclosed: int,
-    make_board: Callable[..., Board],
+    make_board: MakeBoard,
     guess: Guess,
     facts: Facts,
     submit: Submit,
@@ -317,7 +317,7 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
 
 
 def test_choosing_on_a_public_set_changes_what_is_ranked(
-    board: Board, hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey
+    board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey
 ) -> None:
     given = [submit(board, hand(public_key, right=right), facts("M")) for right in (1, 2)]
     drain(board)
@@ -336,13 +336,7 @@ def test_choosing_on_a_public_set_changes_what_is_ranked(
 
 @pytest.mark.parametrize("set_name", ["public", SET])
 def test_a_private_file_shows_its_scores_to_its_team(
-    set_name: str,
-    board: Board,
-    hand: Callable[..., Path],
-    facts: Facts,
-    drain: Drain,
-    public_key: AnswerKey,
-    hidden_key: AnswerKey,
+    set_name: str, board: Board, hand: Hand, facts: Facts, drain: Drain, public_key: AnswerKey, hidden_key: AnswerKey
 ) -> None:
     want(board, changes={SET: {"private": True}})
     with hand(public_key if set_name == "public" else hidden_key).open("rb") as stream:
@@ -369,8 +363,8 @@ def test_a_private_file_shows_its_scores_to_its_team(
 
 
 def test_one_figure_over_several_sets(
-    make_board: Callable[..., Board],
-    hand: Callable[..., Path],
+    make_board: MakeBoard,
+    hand: Hand,
     facts: Facts,
     submit: Submit,
     drain: Drain,

@@ -4,13 +4,13 @@ import dataclasses
 import json
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
+from tests.leaderboard.common import Drain, Facts, Submit
 from vcrgen.core.errors import ConfigError
 from vcrgen.data.key import PUBLIC_NOTE, SCENES_NOTE
 from vcrgen.leaderboard.board import Board, check_overall
@@ -85,11 +85,7 @@ def test_samples_of_a_question_set(questions: Path, tmp_path: Path) -> None:
 
 
 def test_models_are_ranked_on_a_question_set(
-    ranked_board: Board,
-    tmp_path: Path,
-    facts: Callable[..., Any],
-    submit: Callable[..., Any],
-    drain: Callable[[Board], int],
+    ranked_board: Board, tmp_path: Path, facts: Facts, submit: Submit, drain: Drain
 ) -> None:
     logprobs = [[-1.0, -2.0], [-2.0], [-3.0], [-4.0]]
     for name, right in (("Strong", 0.9), ("Middle", 0.85), ("Weak", 0.3)):
@@ -250,11 +246,7 @@ def test_a_copy_in_other_words_is_a_copy(session: BaseScoringSession, tmp_path: 
 
 
 def test_a_model_that_knows_the_public_questions_is_named(
-    questions: Path,
-    tmp_path: Path,
-    facts: Callable[..., Any],
-    submit: Callable[..., Any],
-    drain: Callable[[Board], int],
+    questions: Path, tmp_path: Path, facts: Facts, submit: Submit, drain: Drain
 ) -> None:
     data = [f"open:{questions}", f"secret:{questions}"]
     board = init_board(tmp_path / "board", data, Settings(), with_reported=False)

@@ -1,18 +1,16 @@
 """Ranks: as models come and go, they are always what testing all pairs at once would give."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from sqlalchemy import Connection, Update, and_, delete, select, update
 
-from tests.leaderboard.common import Place
+from tests.leaderboard.common import Facts, Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import worker
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import refresh_ranks, remove
-from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.store import ranks
 from vcrgen.leaderboard.store.log import check_board, record
 from vcrgen.leaderboard.store.models import model_page
@@ -206,9 +204,7 @@ def test_removing_an_earlier_file_changes_no_rank(board: Board, place: Place) ->
 
 
 @EACH_DATABASE
-def test_models_of_two_teams_with_one_name_are_two(
-    board: Board, place: Place, facts: Callable[..., ModelFacts]
-) -> None:
+def test_models_of_two_teams_with_one_name_are_two(board: Board, place: Place, facts: Facts) -> None:
     place(board, "A", {EASY: [0.75] * 20}, team="One")
     place(board, "A", {EASY: [0.25] * 20}, team="Two")
     with board.reading() as connection:

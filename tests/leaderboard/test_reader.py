@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.leaderboard.common import Facts, Place
+from tests.leaderboard.common import Facts, MakeBoard, Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.data.views import View
 from vcrgen.leaderboard import pages as board_pages
@@ -410,7 +410,7 @@ def test_every_line_of_the_history_is_on_a_page_of_a_service(board: Board) -> No
     assert "line-1029<" in text and "line-29<" not in text
 
 
-def test_limits_are_those_of_the_settings(make_board: Callable[..., Board]) -> None:
+def test_limits_are_those_of_the_settings(make_board: MakeBoard) -> None:
     own = {"hidden_scores_per_day": 7, "failed_files_per_day": 8}
     limits = look(make_board(**own), lambda views: views.site(live=True)).settings
     found = {name: getattr(limits, name) for name in ("file_mb", "files_per_day", *own)}

@@ -24,7 +24,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.forked import Forked
-from tests.leaderboard.common import Drain, Facts, Find, Hand, Submit, events, statuses, until
+from tests.leaderboard.common import Drain, Facts, Find, Hand, MakeBoard, Submit, events, statuses, until
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import scoring
@@ -218,7 +218,7 @@ def test_what_goes_wrong_in_scoring_quotes_nothing(
 
 
 def test_a_file_that_takes_too_long_fails(
-    make_board: Callable[..., Board], three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
+    make_board: MakeBoard, three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = make_board(seconds=3600)
     given = three(board)
@@ -242,7 +242,7 @@ def test_time_in_which_the_worker_stands_still_is_not_that_of_a_file(
 
 
 def test_a_file_that_takes_too_much_memory_fails(
-    make_board: Callable[..., Board], three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
+    make_board: MakeBoard, three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = make_board(memory_mb=128)
     given = three(board)
@@ -393,7 +393,7 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
 
 @pytest.mark.process
 def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
-    make_board: Callable[..., Board],
+    make_board: MakeBoard,
     hand: Hand,
     facts: Facts,
     submit: Submit,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import MakeBoard
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.store.submissions import list_submissions
@@ -100,7 +101,7 @@ def test_a_team_sees_its_files_and_chooses(board: Board, open_desk: Desks, hand:
 
 
 def test_a_team_chooses_and_takes_back_models_for_closing(
-    make_board: Callable[..., Board], open_desk: Desks, hand: Any, hidden_key: AnswerKey
+    make_board: MakeBoard, open_desk: Desks, hand: Any, hidden_key: AnswerKey
 ) -> None:
     """On its page and through the API, and no more models than are ranked."""
     board = make_board(feedback="ladder", hidden_scores_per_day=20)

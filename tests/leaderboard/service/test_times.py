@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.leaderboard.common import SET, Drain, Facts, Guess, want
+from tests.leaderboard.common import SET, Drain, Facts, Guess, MakeBoard, want
 from tests.leaderboard.service.conftest import Desk
 from vcrgen.core.progress import ProgressListener
 from vcrgen.leaderboard import times
@@ -48,7 +48,7 @@ def shown(desk: Desk, ids: list[str], maintainer: str, folder: Path) -> dict[str
 
 
 @pytest.fixture
-def maintained(make_board: Callable[..., Board]) -> Board:
+def maintained(make_board: MakeBoard) -> Board:
     """A board whose hidden set has a ladder, with dates that somebody wrote to the second."""
     board = make_board(feedback="ladder", hidden_scores_per_day=20, approval=False)
     want(board, changes={SET: {"opens": "2026-01-02T03:04:05", "closes": "2099-01-02T03:04:05", "private": True}})
@@ -56,12 +56,7 @@ def maintained(make_board: Callable[..., Board]) -> Board:
 
 
 def test_nothing_shows_seconds(
-    maintained: Board,
-    open_desk: Callable[..., Desk],
-    guess: Guess,
-    facts: Facts,
-    drain: Drain,
-    tmp_path: Path,
+    maintained: Board, open_desk: Callable[..., Desk], guess: Guess, facts: Facts, drain: Drain, tmp_path: Path
 ) -> None:
     board, desk, maintainer = maintained, open_desk(maintained), give_token(maintained, "Ada")
     ids = []
