@@ -2130,7 +2130,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "one large family among small ones counts as so many families",
-        "effective_families(groups)",
+        "effective_families(np.bincount(groups))",
         "len(set(groups.tolist()))",
         "tests/analysis/test_factors.py",
     ),

@@ -1,11 +1,13 @@
 """Families by names, and how many independent models a table is worth."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from vcrgen.analysis.families import effective_families, effective_models, guess_families
+from vcrgen.analysis import EXAMPLES, make_map, map_document
+from vcrgen.analysis.families import effective_families, effective_models, few_families, guess_families
 from vcrgen.analysis.score_table import read_scores
 
 
@@ -48,4 +50,33 @@ def test_copies_of_a_model_are_worth_one() -> None:
 
 @pytest.mark.parametrize(("sizes", "worth"), [((5,) * 33, 33), ((60, *[3] * 35), 6), ((1, 1), 2), ((40, 1), 1)])
 def test_families_of_unequal_size_are_worth_fewer(sizes: tuple[int, ...], worth: int) -> None:
-    assert effective_families(np.repeat(np.arange(len(sizes)), sizes)) == worth
+    assert effective_families(np.array(sizes)) == worth
+
+
+@pytest.mark.parametrize(
+    ("families", "warning"),
+    [
+        (
+            ("a",) * 19 + ("b",) * 19 + ("c",) * 19 + ("d", "e", "f"),
+            "57 of 60 models are of 3 families (a, b, c). All models together count as 3 families",
+        ),
+        (("a",) * 57 + ("d", "e", "f"), "57 of 60 models are of 1 family (a). All models together count as 1 family "),
+        (tuple(f"f{number % 5}" for number in range(60)), None),
+        (("a",) * 20 + tuple(f"f{number}" for number in range(40)), None),  # worth 8
+        (("a", "b", "c", "d"), None),  # each alone: that is few models, and no large family
+        (None, None),
+    ],
+)
+def test_a_warning_where_a_few_families_hold_nearly_all_models(
+    families: tuple[str, ...] | None, warning: str | None
+) -> None:
+    sentences = few_families(families)
+    assert len(sentences) == (warning is not None) and all(str(warning) in sentence for sentence in sentences)
+
+
+def test_reports_have_the_warning() -> None:
+    table = EXAMPLES["gold"].load()
+    few = replace(table, families=("a",) * 15 + tuple(table.models[15:]))
+    for families, is_warned in ((few, True), (table, False)):
+        warnings = map_document(make_map(families, draws=100, progress=False), settings="").warnings
+        assert any("15 of 20 models are of 1 family (a)" in warning for warning in warnings) == is_warned

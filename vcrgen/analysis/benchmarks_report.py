@@ -8,6 +8,7 @@ import numpy as np
 
 from vcrgen.analysis.benchmarks import BenchmarkComparison
 from vcrgen.analysis.factors import FactorEstimate
+from vcrgen.analysis.families import few_families
 from vcrgen.analysis.measured import FEWEST_D_DIV
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.document import ChartRows, Document, Section
@@ -32,7 +33,11 @@ def benchmarks_document(
         settings=settings,
         private=private,
         sections=[_metrics(result), _agreement(result), *more],
-        warnings=[*TEXTS.paragraphs("warnings", models=result.models), *notes],
+        warnings=[
+            *TEXTS.paragraphs("warnings", models=result.models),
+            *few_families(result.fits[0].table.families),
+            *notes,
+        ],
         limitations=TEXTS.paragraphs("limitations"),
     )
 

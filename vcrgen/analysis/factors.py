@@ -355,7 +355,7 @@ class FactorResult(NotebookResult):
         values = np.asarray(figure(self.estimate))
         replicates = _of_each(figure, self.replicates, values)
         groups = self.table.groups
-        families = None if groups is None else effective_families(groups)
+        families = None if groups is None else effective_families(np.bincount(groups))
         if scale is not None:
             longer = 1.0 if families is None else few_groups_factor(families)
             interval = corrected_interval(values, replicates, scale, longer=longer)

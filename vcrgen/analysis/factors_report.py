@@ -12,7 +12,7 @@ import numpy as np
 from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.correlations import ranks, standardise
 from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
-from vcrgen.analysis.families import families_section
+from vcrgen.analysis.families import families_section, few_families
 from vcrgen.analysis.influence import MOST_DECIDING
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
 from vcrgen.analysis.score_table import ScoreTable
@@ -62,7 +62,11 @@ def factors_document(
         settings=settings,
         private=private,
         sections=[*sections, *more],
-        warnings=[*TEXTS.paragraphs("warnings", models=len(table.models), largest=largest), *table.notes],
+        warnings=[
+            *TEXTS.paragraphs("warnings", models=len(table.models), largest=largest),
+            *few_families(table.families),
+            *table.notes,
+        ],
         limitations=TEXTS.paragraphs("limitations", anchor=bound.spec.anchor),
     )
 

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, standardise
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Section
 from vcrgen.report.table import Table, TableCell
 from vcrgen.stats.arrays import Floats, Ints
 
+FEWEST_FAMILIES = 5  # that intervals need: four families of equal size have 35 different resamples
+LARGE_SHARE = 0.1  # of the models that a family has which a warning names
 LARGEST_SHARE = 0.5  # of the models: a longer row of names, such as "model 1" to "model 99", is no family
 _VERSION = re.compile(r"[\s_.:@(\[-]*(?:v(?=\d)|\d)", re.IGNORECASE)  # where a size, a version or a date begins
 _WORD_ENDS = " _-."
@@ -56,14 +59,30 @@ def _shortest(prefix: str, prefixes: set[str]) -> str:
     return next((prefix[:end] for end in ends if prefix[:end] in prefixes), prefix)
 
 
-def effective_families(groups: Ints) -> int:
+def effective_families(sizes: Ints) -> int:
     """How many families of equal size are worth these, rounded down (Kish, 1965): large ones count for more than small.
 
     Args:
-        groups: Of each model the number of its family.
+        sizes: Models of each family.
     """
-    sizes = np.bincount(groups)
     return int(sizes.sum() ** 2 // (sizes**2).sum())
+
+
+def few_families(families: Sequence[str] | None) -> list[str]:
+    """A warning where a few families hold so many of the models that intervals over families mean little."""
+    models, sizes = len(families or ()), Counter(families)
+    if len(sizes) == models:
+        return []
+    worth = effective_families(np.array(list(sizes.values())))
+    if worth >= FEWEST_FAMILIES:
+        return []
+    large = [name for name, size in sizes.most_common() if size >= LARGE_SHARE * models]
+    held = sum(sizes[name] for name in large)
+    return [
+        f"{held} of {pluralize(models, 'model')} are of {pluralize(len(large), 'family', 'families')} "
+        f"({', '.join(large)}). All models together count as {pluralize(worth, 'family', 'families')} of equal size, "
+        f"and intervals mean little with fewer than {FEWEST_FAMILIES}: score models of other families."
+    ]
 
 
 def families_section(models: Sequence[str], families: Sequence[str] | None) -> list[Section]:

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
-from vcrgen.analysis.families import effective_models, families_section
+from vcrgen.analysis.families import effective_models, families_section, few_families
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE
 from vcrgen.analysis.redundancy import Components, CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
@@ -55,7 +55,11 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
         settings=settings,
         private=private,
         sections=[*sections, *_families(result)],
-        warnings=[*TEXTS.paragraphs("warnings", models=models, largest=0), *table.notes],
+        warnings=[
+            *TEXTS.paragraphs("warnings", models=models, largest=0),
+            *few_families(getattr(table, "families", None)),
+            *table.notes,
+        ],
         limitations=TEXTS.paragraphs(
             "limitations", has_scores=_has_scores(result), has_errors=result.reliabilities is not None
         ),

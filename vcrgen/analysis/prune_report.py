@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 
 from vcrgen.analysis.factors import FactorFit
-from vcrgen.analysis.families import families_section
+from vcrgen.analysis.families import families_section, few_families
 from vcrgen.analysis.influence import MOST_DECIDING
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
@@ -47,7 +47,11 @@ def prune_document(
         settings=settings,
         private=private,
         sections=[*sections, *families_section(result.table.models, result.table.families), *more],
-        warnings=[*TEXTS.paragraphs("warnings", models=models, largest=largest), *result.table.notes],
+        warnings=[
+            *TEXTS.paragraphs("warnings", models=models, largest=largest),
+            *few_families(result.table.families),
+            *result.table.notes,
+        ],
         limitations=TEXTS.paragraphs("limitations", anchor=result.anchor),
     )
 
