@@ -30,7 +30,7 @@ PROBLEMS: Mapping[str, str] = {
     "conflict": "further [output|outputs] for a question that had another one (left out; the first counts)",
     "null": "null instead of an output (scored as wrong)",
     "nan": "no value (NaN) instead of an output (scored as wrong)",
-    "empty": "empty [output|outputs] (scored as wrong)",
+    "empty": "empty [output|outputs], or nothing but thinking (scored as wrong)",
     "failed": "[output that says|outputs that say] that the call to the model failed (counted apart)",
     "truncated": "[output|outputs] that ended at the model's limit of tokens (scored as [it is|they are])",
     "listed": "[output|outputs] wrapped in a list (unwrapped)",
