@@ -111,11 +111,15 @@ def test_what_cannot_be_taken_leaves_nothing(
     ("settings", "set_name", "message"),
     [
         ({"files_per_day": 3}, "public", "submitted 3 files for public in 24 hours"),
-        ({"hidden_scores_per_day": 3}, "hidden-en", "had 3 disclosed scores of hidden-en in 24 hours"),
+        (
+            {"hidden_scores_per_day": 3},
+            "hidden-en",
+            "used 3 scores of hidden-en in 24 hours, the most it may; files that wait count",
+        ),
         (
             {"hidden_scores_per_day": 9, "hidden_scores_lifetime": 3},
             "hidden-en",
-            "had 3 disclosed scores of hidden-en, the most",
+            "used 3 scores of hidden-en, the most",
         ),
     ],
 )

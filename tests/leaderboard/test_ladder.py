@@ -208,7 +208,7 @@ def test_what_is_asked_of_the_key_is_limited(
         quota = team_page(BoardReader(board.settings, connection), "Team").quotas[SET]
     assert (quota.left_today, quota.left_lifetime, quota.left) == (1, 18, 1)
     assert hand_in("c", "stacked").status is SubmissionStatus.SCORED
-    with pytest.raises(LimitReached, match="had 3 disclosed scores of hidden-en in 24 hours"):
+    with pytest.raises(LimitReached, match="used 3 scores of hidden-en in 24 hours"):
         hand_in("d", "stacked")
 
 

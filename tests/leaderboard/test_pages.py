@@ -15,7 +15,7 @@ from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.page_records import Estimate, OverallScore, Site
-from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
+from vcrgen.leaderboard.records import Feedback, ModelFacts, SetLifecycle, SubmissionStatus
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages, policy
@@ -326,6 +326,16 @@ def test_the_status_page_looks_again_while_it_waits(ordinary: dict[str, str]) ->
     assert {status for status, again in looks.items() if again} == {SubmissionStatus.QUEUED, SubmissionStatus.SCORING}
     assert "2 files are scored before this one" in Reader(ordinary["queued"]).text
     assert names.model_name(examples.facts(1).entry) in Reader(ordinary["scored"]).values("href")
+
+
+@pytest.mark.parametrize("status", [SubmissionStatus.QUEUED, SubmissionStatus.SCORING])
+def test_who_waits_for_a_ladder_is_told_how_long(status: SubmissionStatus) -> None:
+    site = examples.site()
+    lifecycle = SetLifecycle(feedback=Feedback.LADDER)
+    laddered = dataclasses.replace(site, sets=tuple(dataclasses.replace(one, lifecycle=lifecycle) for one in site.sets))
+    sentence = "A ladder answers 1 minute after a file has come."
+    assert sentence in Pages(laddered).status(examples.submission(status), 0, [])
+    assert sentence not in Pages(site).status(examples.submission(status), 0, [])
 
 
 def test_every_problem_has_a_line_of_its_own() -> None:

@@ -230,6 +230,11 @@ def test_completions_that_are_no_texts_are_refused(completions: list[Any], probl
         reward(completions, [["in spring"]])
 
 
+def test_one_text_is_no_pair_of_tags() -> None:
+    with pytest.raises(ScoreError, match="an opening and a closing tag"):
+        Restoration("en", thinking_tags="<plan>")  # type: ignore[arg-type]  # of which every letter would be a tag
+
+
 def test_an_image_has_one_budget_for_all_its_spans() -> None:
     answers = ["red dog", "big cat", "old man"]
     output = "x " * 5 + "red dog"

@@ -216,7 +216,10 @@ class Dataset:
                 raise DamagedFileError(f"lacks the column {name!r} as vcrgen writes it")
             if not there(name):
                 have = ", ".join(table.types)[:500] or "none"
-                raise DatasetError(f"{self.folder}/{file.path} has no column `{name}` as it is needed; it has {have}.")
+                raise DatasetError(
+                    f"{self.folder}/{file.path} has no column `{name}` as it is needed; it has {have}. Of pairs "
+                    "`vcrgen build` makes a dataset."
+                )
         columns = [name for name in (*names, *optional) if there(name)]
         table.check(columns)
         return columns

@@ -164,6 +164,8 @@ def submit(
             return SubmitResult(refused=tuple(problems))
         fields = {**facts, "set": name} | ({"private": "yes"} if private else {})
         submission_id = board.send(file, {key: value for key, value in fields.items() if value})
+        if team.sets[name].view is not None:
+            say(f"{name} has a ladder, which answers a fixed time after a file has come, by default a minute")
         page = f"{board.url}/{status_name(submission_id)}"
         return SubmitResult(answer=board.wait_for(submission_id), page=page)
 

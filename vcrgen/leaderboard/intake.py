@@ -118,7 +118,8 @@ def check_quota(quota: Quota, set_name: str, *, hidden: bool) -> None:
     """Refuse a file, with a LimitReached, where nothing is left of a team's quota on a set."""
     if quota.left_today <= 0:
         raise LimitReached(
-            f"Your team has {_counted(quota.daily_limit, set_name, hidden=hidden)} in 24 hours, the most it may."
+            f"Your team has {_counted(quota.daily_limit, set_name, hidden=hidden)} in 24 hours, the most it may; "
+            "files that wait count, rejected ones do not."
         )
     if quota.lifetime_limit is not None and quota.left <= 0:
         raise LimitReached(
@@ -129,5 +130,5 @@ def check_quota(quota: Quota, set_name: str, *, hidden: bool) -> None:
 def _counted(number: int, set_name: str, *, hidden: bool) -> str:
     """What a limit counts: of a hidden set scores that its key gave, else files."""
     if hidden:
-        return f"had {pluralize(number, 'disclosed score')} of {set_name}"
+        return f"used {pluralize(number, 'score')} of {set_name}"
     return f"submitted {pluralize(number, 'file')} for {set_name}"

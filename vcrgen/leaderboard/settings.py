@@ -80,7 +80,7 @@ class Settings(Options):
         max_length=100,
         strict=False,
         description="Sets: name, title, data, feedback, view, opens, closes, protocol, private, retired, unsafe; see "
-        "`apply`.",
+        "docs/leaderboard-service.md.",
     )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."

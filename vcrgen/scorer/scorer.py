@@ -287,7 +287,7 @@ def make_scorer(
     words = REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
     if any("|" in word or not word.isprintable() for word in words):
         raise ScoreError("A word of refusal holds neither | nor characters that cannot be printed; leave them out.")
-    if thinking_tags is not None and not (rules.reader and all(tag.strip() == tag != "" for tag in thinking_tags)):
+    if thinking_tags is not None and not (rules.reader and _are_tags(thinking_tags)):
         raise ScoreError("--thinking-tags takes an opening and a closing tag, under the protocol vcrgen only.")
     limit = rules.max_tokens if max_output_tokens is None else max_output_tokens or None
     return Scorer(
@@ -300,6 +300,11 @@ def make_scorer(
         normalisation=normalise,
         thinking_tags=thinking_tags,
     )
+
+
+def _are_tags(tags: tuple[str, str]) -> bool:
+    """Whether these are two tags; a caller in Python may give one text, whose letters would be taken for tags."""
+    return not isinstance(tags, str) and len(tags) == 2 and all(tag.strip() == tag != "" for tag in tags)
 
 
 def _segmenter(rules: Protocol, lang: str, name: str | None) -> Segmenter:

@@ -196,6 +196,9 @@ class Pages:
     ) -> str:
         """Render the status of a submission: the queue before it, or its scores."""
         going_on = submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING)
+        on_ladder = any(
+            test_set.lifecycle.ladder_open for test_set in self.site.sets if test_set.name == submission.set
+        )
         return self._render(
             "status.html",
             "Your submission",
@@ -206,6 +209,7 @@ class Pages:
             feedback=feedback,
             model=tables.describe(submission.facts),
             refresh=REFRESH_SECONDS if going_on else 0,
+            ladder_minutes=self.site.settings.ladder_minutes if on_ladder else 0,
         )
 
     def message(self, title: str, text: str) -> str:
