@@ -96,6 +96,19 @@ def test_the_command(run: Run) -> None:
     assert code == 0 and "| GOLD | 0.579 | 0.833 | 0.557 | 0.7359 |" in text
 
 
+def test_an_anchor_is_taken_in_whatever_its_column_looks_like(run: Run) -> None:
+    gold = EXAMPLES["gold"].load()
+    for name, heads in (("a", ("Color", "Count", "Overall")), ("b", ("Math", "OCR"))):
+        columns = {task: gold.scores[:, gold.tasks.index(task)] for task in heads if task in gold.tasks}
+        rows = [("model", *heads), *zip(gold.models, *columns.values(), *[range(20)] * (name == "a"), strict=True)]
+        Path(f"{name}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    code, text, errors = run(
+        "analyze", "benchmarks", "a.csv", "b.csv", "--resamples", 100, "--anchor", "Overall", "-f", "md"
+    )
+    assert code == 0, errors
+    assert "2 benchmarks on the same 20 models, anchor Overall" in text and "are no outside score of them" in text
+
+
 def test_what_names_a_column_is_said_of_the_tables_that_have_it(run: Run) -> None:
     gold = EXAMPLES["gold"].load()
     human = np.arange(20.0)

@@ -145,7 +145,7 @@ def read_benchmarks(
                 models=columns.models if columns.models in own else None,
                 ignore=[name for name in ignore if name in own],
                 keep=columns.keep,
-                tasks=spec.task_names if spec else (),
+                tasks=[*columns.tasks, *(spec.task_names if spec else ())],
             ),
             families=families,
             private=private,

@@ -277,7 +277,7 @@ def benchmarks_side_by_side(
             files,
             specs,
             lower_is_better=settings.lower_is_better,
-            columns=_columns(settings),
+            columns=_columns(settings, [settings.anchor] if settings.anchor else []),
             families=not settings.no_families,
             private=settings.private,
         )
