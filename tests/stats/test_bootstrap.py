@@ -8,8 +8,9 @@ import pytest
 from vcrgen.stats import bootstrap
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import (
-    LOGARITHM,
+    FROM_1,
     RESAMPLES,
+    TO_1,
     BootstrapMean,
     StoredGroupSums,
     bootstrap_means,
@@ -125,11 +126,19 @@ def test_failed_resamples_are_told_and_beyond_a_twentieth_there_is_no_interval()
 
 def test_corrected_intervals_are_normal_ones_about_the_value_less_its_bias() -> None:
     draws = np.exp(np.random.default_rng(0).normal(1.0, 0.1, (1001, 1)))  # the value is exp(0.9): biased upwards by 0.1
-    low, high = corrected_interval(np.exp(np.array([0.9])), draws, LOGARITHM)
+    low, high = corrected_interval(np.exp(np.array([0.9])), draws, FROM_1)
     middle, half = 2 * 0.9 - np.median(np.log(draws)), 1.959964 * np.log(draws).std()
     np.testing.assert_allclose([low[0], high[0]], np.exp([middle - half, middle + half]), rtol=1e-6)
     draws[:100] = np.nan
-    assert np.isnan(corrected_interval(np.array([2.5]), draws, LOGARITHM)).all()
+    assert np.isnan(corrected_interval(np.array([2.5]), draws, FROM_1)).all()
+
+
+def test_corrected_intervals_stay_where_a_figure_can_be() -> None:
+    above = np.exp(np.abs(np.random.default_rng(0).normal(0.0, 0.5, (1001, 1))))  # as a VIF near 1
+    low, high = corrected_interval(np.array([1.1]), above, FROM_1)
+    assert low[0] == 1 and high[0] > 1.1
+    low, high = corrected_interval(np.array([1 / 1.1]), 1 / above, TO_1)
+    assert low[0] < 1 / 1.1 and high[0] == 1
 
 
 @pytest.mark.parametrize(("groups", "factor"), [(12, 1.173), (33, 1.055), (1000, 1.002)])

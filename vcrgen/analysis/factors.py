@@ -34,9 +34,10 @@ from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.bootstrap import (
     CORRELATION,
     EXPLAINED_VARIANCE,
-    LOGARITHM,
+    FROM_1,
     PLAIN,
     SQUARE,
+    TO_1,
     Scale,
     corrected_interval,
     expanded_interval,
@@ -250,7 +251,7 @@ class FactorResult(NotebookResult):
     @cached_property
     def vif(self) -> FactorEstimates:
         """Of each task."""
-        return self._estimates(lambda estimate: estimate.quality.vif, LOGARITHM)
+        return self._estimates(lambda estimate: estimate.quality.vif, FROM_1)
 
     @cached_property
     def paths(self) -> FactorEstimates:
@@ -318,7 +319,7 @@ class FactorResult(NotebookResult):
     @cached_property
     def d_valid(self) -> FactorEstimate:
         """Of the benchmark."""
-        return self._estimates(lambda estimate: estimate.quality.d_valid, LOGARITHM)[()]
+        return self._estimates(lambda estimate: estimate.quality.d_valid, TO_1)[()]
 
     @cached_property
     def metric_sum(self) -> FactorEstimate:

@@ -173,7 +173,8 @@ class Scale(NamedTuple):
 
 
 PLAIN = Scale(lambda figure: figure, lambda figure: figure)
-LOGARITHM = Scale(np.log, np.exp)  # of a figure that is above 0
+FROM_1 = Scale(np.log, lambda log: np.exp(np.maximum(log, 0)))  # of a figure that is 1 or more
+TO_1 = Scale(np.log, lambda log: np.exp(np.minimum(log, 0)))  # of a figure above 0 that is 1 or less
 SQUARE = Scale(np.square, lambda square: np.sqrt(np.maximum(square, 0)))  # of a root of a mean of squares
 _NEARLY_1 = 1 - 1e-12  # 1 itself has no z
 CORRELATION = Scale(lambda r: np.arctanh(np.clip(r, -_NEARLY_1, _NEARLY_1)), np.tanh)  # Fisher's z
