@@ -14,8 +14,6 @@ out. Printed per language:
 The smallest of several runs of each is taken, as everything else on the machine only adds.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -8,8 +8,6 @@ more costs the difference of two sizes, without start-up. The growth is the last
 where time grows with the work.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import multiprocessing as mp

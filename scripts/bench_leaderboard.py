@@ -18,8 +18,6 @@ each start, by a day forward and back again. The exit code is 1 if an accepted f
 does not hold.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

@@ -16,8 +16,6 @@ Of the runs of a size the median is taken, of those on machines the smallest, as
 adds.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ The yardstick is what a user has to do in any case: to ask spaCy's tokenizer, as
 tokens of each output. For Chinese that is the one with jieba. Outputs are noisy and have 10 to 120 tokens.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ Every task of a build is read, by as many processes as a build would have: each 
 tasks in turn, from a source of its own. Printed are the bytes fetched as a multiple of the file, and processor time.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import io

@@ -8,8 +8,6 @@ example (one mode, nothing encoded) divided by the yardstick, for white rows (ai
 The best of several rounds is taken, as everything else on the machine only adds.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

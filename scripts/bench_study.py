@@ -7,8 +7,6 @@ service is killed (kill -9) so many times meanwhile. Every answer that was ackno
 once, as it was typed last; the exit code is 1 if one is not.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

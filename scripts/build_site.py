@@ -7,8 +7,6 @@ The README becomes the first page, with a card for each row of its table of what
 pages, and other files of the checkout are copied.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -8,8 +8,6 @@ Their pins exclude one another (verifiers wants openai < 3, Inspect AI openai >=
 python that runs this needs uv (`pip install uv`).
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

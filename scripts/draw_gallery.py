@@ -6,8 +6,6 @@ docs/covers.md and docs/languages.md show them. Covers, papers and languages com
 font is not installed (`vcrgen fonts fetch`) keeps its image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

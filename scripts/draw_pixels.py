@@ -6,8 +6,6 @@ Below each covered word stand the words of the lexicon that fit its visible pixe
 place and width of each word are known.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

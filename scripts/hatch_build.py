@@ -1,7 +1,5 @@
 """Compress the wheel by libdeflate: zlib's best is above 18 MB, of which nearly all is fonts."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from pathlib import Path

@@ -12,8 +12,6 @@ pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates,
 the bits by which the weighing reduces the entropy over the texts.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import random

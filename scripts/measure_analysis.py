@@ -11,8 +11,6 @@ model and of one with three residual correlations. votes: intervals of Bradley-T
 smaller run of each.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

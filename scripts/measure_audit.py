@@ -8,8 +8,6 @@ equal rates, or a rate of its own for each category (a beta distribution, so tha
 ten categories. The interval is the package's own.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 from pathlib import Path

@@ -9,8 +9,6 @@ question, for items of a secret seed. At last four readers of attributes, who se
 which forms are look-ups of attributes.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import defaultdict

@@ -7,8 +7,6 @@ sample. `!` marks a cell further from its target than 0.05 at 20 px, or 0.03 fro
 Fetched faces that are on this machine are in the table, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -7,8 +7,6 @@ The strip of each pair is drawn without covers, degraded as by `vcrgen build --d
 repetitions.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

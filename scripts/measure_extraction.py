@@ -8,8 +8,6 @@ e3be6827. Nothing of them is in the project. An output declares its answer in th
 ``Answer: X``; right is then the label of the last such line, by the expression below.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

@@ -15,8 +15,6 @@ records the replies of the recipe `bloom-demo` anew, with the same models. Do so
 a prompt or a stage.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -8,8 +8,6 @@ caught: the built-in questions of 25 categories, and the captions of Wikipedia a
 hand. Thresholds beside the one that holds show what another one would do.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

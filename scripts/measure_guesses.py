@@ -8,8 +8,6 @@ has several independent guesses for each span. All have the same first guess, so
 objects the last one is scored, another guess, so these differ by chance.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

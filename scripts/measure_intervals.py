@@ -9,8 +9,6 @@ another. The intervals are made by the package's own code from 1,000 resamples o
 Beside them stand Wilson intervals that take the spans as independent.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from typing import Any, TypeAlias

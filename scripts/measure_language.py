@@ -9,8 +9,6 @@ words, or four characters where a language writes no spaces. Its smoothing is in
 (Chen and Goodman, 1999), above wordfreq's frequencies. The best sequence is found by a beam, so bits are too small.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

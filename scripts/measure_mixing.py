@@ -11,8 +11,6 @@ of runs of a window, with windows of 512 rows:
   a run begins with the first row of its group
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ figures are percent, the font's size is in pixels:
 * EM: Exact Match on the spans, by the scorer's `paper` protocol, over the questions that have an output.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections import Counter, defaultdict

@@ -8,8 +8,6 @@ made there first if there is no such file. Exact match is that of `vcrgen score`
 lexicon explains.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

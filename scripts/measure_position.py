@@ -7,8 +7,6 @@ Sets of items with random keys, four to a picture; items of one picture are righ
 Printed is the share of sets of which a warning at p < 0.05 is given, of one test.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

@@ -9,8 +9,6 @@ Markdown, the share of pages with a wrong name, the mean share of names that are
 the share of true differences that are named; and likewise without the adjustment.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ in VCR-WIKI. All models find the same images hard: the chance of a model on an i
 distribution about its own mean, the same quantile for all models, so that the spans of an image correlate by .25.
 """
 
-from __future__ import annotations
-
 import argparse
 from functools import cache
 from itertools import product

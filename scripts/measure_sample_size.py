@@ -7,8 +7,6 @@ sign flips of images. Images have 1 to 4 spans, correlated by .25. The better mo
 does on a share of the spans (`alike`), but for the difference.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

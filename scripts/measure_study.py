@@ -17,8 +17,6 @@ With --endless, variances are those that endless resamples would have, in place 
 part of the time. The tables in docs/validation.md are made so.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -7,8 +7,6 @@ often (the logarithm of the number is uniform); or one image in twenty has 40, a
 recovered as in `measure_intervals.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Small changes of the package that must not pass unseen; `try_mutations.py` tries them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

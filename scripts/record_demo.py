@@ -5,8 +5,6 @@
 Do so whenever the tests of the demo say that the program gives other outputs now.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

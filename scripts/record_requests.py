@@ -9,8 +9,6 @@ checkout. It is asked about the pictures of tests/models/requests, its server is
 sends go to tests/models/requests/PROGRAM.json. Nothing of a program is copied.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib

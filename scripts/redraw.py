@@ -5,8 +5,6 @@ python scripts/redraw.py marble     # a cover, a paper, a degradation or the cod
 The values that change are printed, as by update_golden.py: look at them, and at the images.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

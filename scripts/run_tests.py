@@ -13,8 +13,6 @@ Needs Python 3.11 to 3.13 and the package registry. Tests of pages in a browser 
 chromium-driver (or others on the path) are installed, and are skipped with a message elsewhere.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import os

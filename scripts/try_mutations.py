@@ -8,8 +8,6 @@ in its place. No file is named, so that modules may move; a text that is not the
 code 1 if a mutation survives or cannot be made.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import queue

@@ -8,8 +8,6 @@ With --check, files that depend on another version of a library than the one ins
 all are written, and so are the versions: then the change shows what the other version does.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

@@ -8,8 +8,6 @@ Nothing is downloaded. The same arguments give the same weights on one machine. 
 It learns pictures by heart, and cannot read: of one that it was not taught it says something wrong.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

@@ -8,8 +8,6 @@
 A small model is taught it (tests/bloom/small_model.py), and what the model writes is judged by it.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

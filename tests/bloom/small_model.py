@@ -12,8 +12,6 @@ apart.
 The pipeline asks them through tests/bloom/small_server.py.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import re

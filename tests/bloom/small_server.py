@@ -7,8 +7,6 @@ It adds the protocol only: it finds the stage and its values in the prompt, and 
 writes into the JSON that is asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

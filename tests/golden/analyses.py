@@ -1,7 +1,5 @@
 """Figures of papers that analyses and profiles work out again, and studies of people."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

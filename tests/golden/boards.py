@@ -1,7 +1,5 @@
 """A board's tables and pages, what its ladder tells, and reported results."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Masked spans and their places in builds of every kind; rejected pairs; sources."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

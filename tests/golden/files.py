@@ -1,7 +1,5 @@
 """Datasets on a disk: cards, bytes, covers' pixels, options; each language; streams, exports, pages."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

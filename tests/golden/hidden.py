@@ -1,7 +1,5 @@
 """Hidden sets of a fixed secret."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MCQ benchmarks: the built-in maker, how answers are read, scores."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """Every figure of scored files of covered texts: protocols, reports, evidence, signatures."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

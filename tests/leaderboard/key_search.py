@@ -9,8 +9,6 @@ chains) looks for keys within the bounds, and the attacker takes for each span t
 ladder the chains guess as well which images are in the feedback split, whose numbers of images and spans are known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Captions as data: what they say of the facts, in every language, and what is refused with the line that is wrong."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from random import Random

@@ -1,7 +1,5 @@
 """Sampled facts are as declared, and what follows from them is true."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from dataclasses import FrozenInstanceError, fields

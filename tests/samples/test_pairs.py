@@ -1,7 +1,5 @@
 """The built-in corpus: what it promises about its pictures, its captions and their agreement."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Drawn scenes: each in any shape, the same pixels as ever, things in units of their own."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from importlib.resources import files

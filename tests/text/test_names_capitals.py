@@ -1,7 +1,5 @@
 """Rules of names in languages with capitals: cases that are not in the data of a language."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

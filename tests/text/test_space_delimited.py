@@ -1,7 +1,5 @@
 """Remembered pieces: the tokens are spaCy's own in every text, and the memory stays small."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

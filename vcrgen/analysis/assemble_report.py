@@ -1,7 +1,5 @@
 """An assembled benchmark as a document: the set, the pruning with what it is worth, the final fit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A benchmark from a pool of tasks, as GOLD was made: pruned by a factor model, its items as one set, a final fit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Example: GOLD and two others with a human score of 165 models, as in Figures 8 a
 is measured on the models that all of them have, and resamples of the models are the same for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

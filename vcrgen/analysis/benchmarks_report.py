@@ -1,7 +1,5 @@
 """Benchmarks side by side as a document."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

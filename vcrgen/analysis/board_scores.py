@@ -3,8 +3,6 @@
 What they hold is handed on as it stands; `vcrgen.analysis.score_table` checks names and numbers.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

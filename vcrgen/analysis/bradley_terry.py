@@ -5,8 +5,6 @@ Example: model A wins 30 of 40 votes against B, so its log odds of a win are log
 Newton's method; they are finite only if no group of models won, or lost, all votes against the others (Ford, 1957).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranks and correlations of plain numbers, and the correlation matrices of bootstrap replicates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

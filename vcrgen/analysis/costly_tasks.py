@@ -3,8 +3,6 @@
 Example: 160 models have scores on eight tasks, 13 of them on a ninth. Without the ninth all 160 count.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

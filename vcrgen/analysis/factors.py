@@ -5,8 +5,6 @@ reliability and validity of the abilities (alpha, AVE, HTMT) and the explained v
 with a bootstrap interval over models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

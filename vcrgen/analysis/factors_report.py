@@ -1,7 +1,5 @@
 """A factor model as a document."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

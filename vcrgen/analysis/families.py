@@ -4,8 +4,6 @@ Example: Qwen2-VL-7B, Qwen2.5-VL-72B and qwen-vl-max share training data and cod
 of three models of three makers, and intervals over models as if each were independent are too short.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What is left out to see whether a verdict hangs on a few models: outlying models, each family, each model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ The Open LLM Leaderboard (the data set ``open-llm-leaderboard/contents``) has fo
 for each benchmark its scores, of which ``Overall`` (in OCRBench ``Final Score``) is the whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

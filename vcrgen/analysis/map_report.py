@@ -1,7 +1,5 @@
 """The map of a benchmark as a document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import combinations
 

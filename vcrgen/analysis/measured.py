@@ -1,7 +1,5 @@
 """Coverage and power of analyses in simulations, as ``scripts/measure_analysis.py`` prints them."""
 
-from __future__ import annotations
-
 COVERAGE_MODELS = (20, 30, 60, 165)
 # Share of 95 % intervals of GOLD's model that hold the true value, in 400 tables each with 400 resamples.
 COVERAGE: dict[str, tuple[float, float, float, float]] = {

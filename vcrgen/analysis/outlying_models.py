@@ -10,8 +10,6 @@ second finds failures that are not as far below: models that fail alike lie much
 answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import NormalDist
 

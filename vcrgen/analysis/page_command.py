@@ -1,7 +1,5 @@
 """The command that writes the page of an analysis, where what went in is known by its names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

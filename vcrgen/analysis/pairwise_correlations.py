@@ -1,7 +1,5 @@
 """Correlations of tasks over models, with intervals; missing scores are deleted pairwise, never imputed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -12,8 +12,6 @@ their reliability rho_A (Dijkstra and Henseler, 2015): without the correction, r
 vanish with more models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

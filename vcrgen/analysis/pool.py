@@ -4,8 +4,6 @@ Example: a CSV whose first line is ``task,benchmark,ability,item`` and that has 
 ``OCR,MME,Perception,ocr/0001.jpg``. Which ability a task asks for is assigned by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ do so as well? Would other models have led to the same tasks? What if the limits
 agree more with people, judged on models that had no part in the choice?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import product

@@ -5,8 +5,6 @@ these four none goes: there is no verdict on the seven. Which of two copies goes
 of them goes in any case: that is no other verdict.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from vcrgen.analysis.correlations import resampled_correlations

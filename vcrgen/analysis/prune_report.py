@@ -1,7 +1,5 @@
 """A pruning as a document."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -4,8 +4,6 @@ Example: of eight reasoning tasks two are nearly copies of each other. The one w
 first; with it gone, the other one is no longer redundant and stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

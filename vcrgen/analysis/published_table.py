@@ -4,8 +4,6 @@
 What is left out is named, and ``--keep`` takes it in.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Example: the original benchmark ranks the 50 best models as people do at Spearma
 of .08 has an interval from resampled models, the same for both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

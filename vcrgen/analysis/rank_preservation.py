@@ -4,8 +4,6 @@ Example: 11 of 24 tasks rank 20 models nearly as all 24 do. Random subsets of 11
 statistics are computed for a thousand random subsets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Example: a task that two of 165 models solve at all. One resample in seven draws
 with nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from vcrgen.analysis.spec import BoundSpec

@@ -3,8 +3,6 @@
 The stability of clusters is the share of resamples of the models in which two tasks share a cluster.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

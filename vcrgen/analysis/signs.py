@@ -3,8 +3,6 @@
 Loadings are taken as absolute values, and alpha of two opposite tasks is far below 0, so figures alone mislead here.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 

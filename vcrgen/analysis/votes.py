@@ -4,8 +4,6 @@ Example: a CSV whose first line is ``model_a,model_b,winner`` and whose other li
 arenas publish their votes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Strengths of models by votes as a document."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from vcrgen.analysis.votes import VoteResult

@@ -3,8 +3,6 @@
 "1,000 boats" and "١٬٠٠٠ قارب" do, and so do "3 boats" and "ثلاثة قوارب". "3 boats" and "٤ قوارب" do not.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rejected items: the reasons, the exception that carries one, and the log that becomes ``rejects.jsonl``."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The gate of made sets: none is written whose keys can be read without pictures; the figures stand on the card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

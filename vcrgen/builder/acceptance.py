@@ -4,8 +4,6 @@ A cover is never fitted to a text, as its form would tell of it: whole covers ar
 enough. What the visible pixels leave to infer is measured from these pixels alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple

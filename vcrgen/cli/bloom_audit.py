@@ -1,7 +1,5 @@
 """``vcrgen bloom audit``: people judge a random sample of an MCQ benchmark."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``vcrgen build``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``vcrgen demo``: from built-in pairs to a board, offline, with recorded outputs."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from pathlib import Path

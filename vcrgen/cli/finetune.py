@@ -1,7 +1,5 @@
 """``vcrgen finetune``: a LoRA of a model that runs on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``vcrgen hidden make``, ``vcrgen hidden verify`` and ``vcrgen hidden probe``."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

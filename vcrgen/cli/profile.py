@@ -1,7 +1,5 @@
 """``vcrgen profile``: scores of models on an MCQ benchmark, level by level and category by category, as one page."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Scores, examples and problems of outputs on a terminal. Text from files is escaped: no markup, no control codes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tables and sentences on a terminal, drawn by rich. Text from files is escaped: no markup, no control codes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``vcrgen view``: look at a dataset and at outputs, in a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """A pool of local processes with one worker each, such as one whose tokenizer takes seconds to load."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Matrix products on one thread of BLAS, whoever loaded numpy and with however many threads."""
 
-from __future__ import annotations
-
 import os
 import threading
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Rows to Arrow: joined buffers instead of values one by one, and without pandas, which pyarrow imports for lists."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any

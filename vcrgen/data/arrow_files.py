@@ -1,7 +1,5 @@
 """Parquet files and Arrow streams, opened and decoded in one way, on a disk and in an object store."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Random design of the items: drawn from the secret and balanced over the set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar

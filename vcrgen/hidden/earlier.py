@@ -1,7 +1,5 @@
 """Earlier hidden sets, whose pairs a new one must not hold: read from public part or key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

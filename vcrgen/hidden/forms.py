@@ -1,7 +1,5 @@
 """Items of a hidden set: layout, mask and covers drawn from the secret."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

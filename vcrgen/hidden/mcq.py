@@ -10,8 +10,6 @@ The public part does not depend on the keys of the source: the same questions wi
 bytes except for the commitment.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

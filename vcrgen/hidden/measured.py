@@ -1,7 +1,5 @@
 """What a hidden set's public pixels show of its spans: measured anew, by the text, fonts and covers of its key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

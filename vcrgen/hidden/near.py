@@ -1,7 +1,5 @@
 """Near-duplicate search for bit strings by Hamming distance, without all comparisons."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ What is decided of a pair hangs on its number in the set, and so on how many bef
 next candidates as if none were; those behind one that is rejected are planned again.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future

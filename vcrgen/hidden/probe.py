@@ -4,8 +4,6 @@ A picture is found if a known one has nearly its difference hash, which survives
 the public part, an answer is found if the caption of the found picture holds its words.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Iterator, Mapping, Sequence

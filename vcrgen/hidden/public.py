@@ -10,8 +10,6 @@
 VI is the image, TEI the text embedded in it. Every file carries the canary, and every file has the same time stamp.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Deduplication against known pairs, by picture and by caption."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Reports of hidden sets: counts, and the overlap of forms, without answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Selection of the pairs of a set: in a secret order, round by round. A round adds one item to every form."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass

@@ -7,8 +7,6 @@ Until then everything is in ``OUT/.vcrgen-hidden``, which only its owner may ent
     form-1/public, form-1/key
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """The maintainer's secret, from which all random choices of a hidden set are derived."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

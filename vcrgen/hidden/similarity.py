@@ -1,7 +1,5 @@
 """Similar forms of different pairs: assignment of pairs to forms, and a similarity report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pstdev

@@ -1,7 +1,5 @@
 """The two splits of a set: feedback, scored during the open phase, and final, scored when it is closed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Verification of hidden sets: independent checks, none of which shows an answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Submissions in the API, as JSON values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A whole board as one file, and back: rows as JSON, so that a board can move from SQLite to PostgreSQL."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

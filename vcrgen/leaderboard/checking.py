@@ -4,8 +4,6 @@ It is done in a process of its own, with limits on time and memory, as the file 
 from a server that has loaded the package, and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing as mp
 import signal

@@ -1,7 +1,5 @@
 """The end of a set's phase: the final split is scored of the files that count, and all of it is shown at once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The maintainers' commands, without a terminal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ alone does not keep a key: while a set is open, a ladder discloses only what bea
 key that does not count in the end.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A board as files: a site that needs no server, or tables for papers and programs."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Teams of people who signed in with a provider; of an identity only the hash is kept."""
 
-from __future__ import annotations
-
 import hashlib
 
 from vcrgen.core.errors import LeaderboardError

@@ -1,7 +1,5 @@
 """Taking a file of outputs: kept on disk and written down before anybody is told that it was accepted."""
 
-from __future__ import annotations
-
 import secrets
 from typing import IO
 

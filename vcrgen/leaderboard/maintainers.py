@@ -1,7 +1,5 @@
 """Work of maintainers from a page: their names, and approving, declining and editing submissions."""
 
-from __future__ import annotations
-
 import json
 
 from vcrgen.core.errors import LeaderboardError

@@ -1,7 +1,5 @@
 """A team's facts about its model: short texts from strangers, checked once, before anything is stored."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import re

@@ -1,7 +1,5 @@
 """Making a board: its folder, the tables of its database, and its first sets."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Anybody may see them, but for those of a team, which are for itself. Scores are 
 exports turn them into percent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

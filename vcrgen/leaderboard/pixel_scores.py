@@ -1,7 +1,5 @@
 """The template baseline on a set of a board: a maintainer's file of its outputs becomes scores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from vcrgen.core.errors import LeaderboardError, VcrgenError

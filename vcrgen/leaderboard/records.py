@@ -1,7 +1,5 @@
 """Records that cross the packages of a leaderboard: test sets, models, submissions, and the log."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Sets come and go as ``board.yaml`` says: added, given other dates, and retired; at last a key is published."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

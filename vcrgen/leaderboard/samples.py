@@ -5,8 +5,6 @@ hidden set they hold the ids of its questions, which its public part has, in the
 key could tell of its splits.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import asdict

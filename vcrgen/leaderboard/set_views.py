@@ -1,7 +1,5 @@
 """Views of public sets in an exported site: some items of each, with the outputs of every model that stands there."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable

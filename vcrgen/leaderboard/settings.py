@@ -1,7 +1,5 @@
 """``board.yaml``: what the maintainers of a board decide."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from pathlib import Path

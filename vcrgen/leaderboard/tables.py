@@ -3,8 +3,6 @@
 Names in them come from strangers; `vcrgen.report.escape` keeps them from being markup.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace

@@ -3,8 +3,6 @@
 Pages, exports, answers of the API and messages format times here and nowhere else.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 

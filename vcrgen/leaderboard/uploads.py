@@ -1,7 +1,5 @@
 """Files of outputs on their way in: plain text of a limited size; a board and a client that submits refuse the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import IO
 

@@ -4,8 +4,6 @@ There is one worker for a board at a time (a lock says so), and only the worker 
 once, whatever is killed: what was being scored waits again when the next worker begins.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -3,8 +3,6 @@
 A server is not trusted: whatever it sends is a :class:`Reply` or a :class:`CallError`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -7,8 +7,6 @@ For example, with 32 requests under way at a time:
         ...
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ Servers differ in what they know: some refuse ``response_format``, as they never
 address is never fetched, whoever's it is.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

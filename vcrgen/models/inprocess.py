@@ -7,8 +7,6 @@
 On a CPU, in float32, the size of the batches changes no answer.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import time

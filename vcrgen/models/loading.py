@@ -6,8 +6,6 @@
 Nothing is downloaded, weights that could run code are not read, and code of a folder runs only where that is asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A candidate opens the model's turn, right after the prompt, and exactly its toke
 end of the turn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """OCR by RapidOCR, which runs offline and knows English and Chinese."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Decoding of untrusted images, for models in this process."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from functools import partial

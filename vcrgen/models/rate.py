@@ -1,7 +1,5 @@
 """When requests to a server may be sent: the user's limits a minute, what the server says, and how often it refuses."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 

@@ -1,7 +1,5 @@
 """Concurrent work: the loop that all runs of models share, and a pool of models with a thread each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue

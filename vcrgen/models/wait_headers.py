@@ -1,7 +1,5 @@
 """How long a server asks to wait, in the headers of its responses: ``Retry-After`` and ``x-ratelimit-*``."""
 
-from __future__ import annotations
-
 import email.utils
 import math
 import re

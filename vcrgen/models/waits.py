@@ -1,7 +1,5 @@
 """What a run waits for: said at once and every half minute, and no longer than the user's patience."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Iterator

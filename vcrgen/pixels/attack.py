@@ -4,8 +4,6 @@ It finds the lines and covers, reads the uncovered characters, which give the pl
 most probable text of each covered stretch. Its kin are Depix and Unredacter, which render, redact and compare.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

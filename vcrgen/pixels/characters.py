@@ -1,7 +1,5 @@
 """Reading a line character by character, without a lexicon: uncovered text, words that no lexicon has, and places."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

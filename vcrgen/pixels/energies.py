@@ -1,7 +1,5 @@
 """Squared differences between templates and visible pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Finding the face and the size of a strip among known faces, by its uncovered characters."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

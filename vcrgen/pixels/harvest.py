@@ -5,8 +5,6 @@ the image that occurs most often where one character was read is its glyph, alth
 glyphs the text is read better, and so on.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

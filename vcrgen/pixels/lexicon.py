@@ -5,8 +5,6 @@ space, as particles make more written words than a list has. Frequencies are tho
 Speer; data CC BY-SA 4.0), or of a list of the user.
 """
 
-from __future__ import annotations
-
 import gzip
 import math
 import re

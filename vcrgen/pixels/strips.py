@@ -1,7 +1,5 @@
 """The strip of an image: its lines and the pixels that covers hide, found without any key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Darkness has 128 steps here, so that all sums of products are whole numbers belo
 any order, on any processor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Every number drawn here also stands beside the drawing as text. So a drawing is 
 sentence of its own what it shows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

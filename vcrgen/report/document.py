@@ -4,8 +4,6 @@ A document is warnings, sections of sentences, charts and tables, and its limita
 the limitations, so that no number travels without them. Every number of a chart stands in a table.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

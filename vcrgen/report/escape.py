@@ -3,8 +3,6 @@
 HTML is not here: templates escape whatever is put into them (``templating.py``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 Style sheets of pages follow the light or the dark theme of a reader; the styles here are those of the light one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree

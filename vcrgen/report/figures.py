@@ -1,7 +1,5 @@
 """The charts of a document as figures for papers: SVG, or PNG and PDF by vl-convert."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A title is not written: it is a heading in one document and a caption in another.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

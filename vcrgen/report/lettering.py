@@ -3,8 +3,6 @@
 Inkscape and librsvg, by which LaTeX takes SVG, ignore fonts that are embedded in it.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A paragraph of a figure: text with marked parts, wrapped to a width, as outlines."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ Whatever is put into it is escaped, and the content security policy allows the p
 images inside it, known by their hashes or as ``data:``, and no network.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -5,8 +5,6 @@ as in `vcrgen.scorer.comparison`. Unpaired ones are of two independent means, fr
 Holm; so saved scores of a hidden set, which lack those of single spans, can be compared, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """One model on two datasets as a document: whether it was paired, the differences, what to know of both scores."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

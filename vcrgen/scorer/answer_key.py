@@ -4,8 +4,6 @@ A key may hold millions of questions. Of each, memory holds a hash of its id and
 in a temporary file, which no other process sees and which is gone when the process ends.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

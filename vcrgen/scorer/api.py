@@ -1,7 +1,5 @@
 """The scorer in one call: a pair, two lists, or files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Replies to the prompts for a hidden set's canary: how many repeat it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

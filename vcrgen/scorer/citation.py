@@ -1,7 +1,5 @@
 """One line for each run, to be pasted into a paper: the leading metric of every cell, its interval, n, signature."""
 
-from __future__ import annotations
-
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.report.table import percent

@@ -1,7 +1,5 @@
 """Runs on the same questions, pair by pair: paired bootstrap, sign flips, McNemar's test, and a conclusion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

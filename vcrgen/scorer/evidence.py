@@ -1,7 +1,5 @@
 """Evidence of every unit as a file: Parquet or JSON Lines, written as a stream, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Accuracy and unread outputs by the letter of the right option, and a test of whether position matters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -7,8 +7,6 @@ An output that lists exactly one answer for each span, in reading order, is comp
 Any other output is text: it is searched for the spans within a budget that has no room for a second guess.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

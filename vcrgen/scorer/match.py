@@ -4,8 +4,6 @@ Both are exact. They are fast because rapidfuzz compares a span with many texts 
 rules out most n-grams before they are made or difflib, which is slow, is asked about them.
 """
 
-from __future__ import annotations
-
 import sys
 from bisect import bisect_left
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The metrics of one span against its nearest n-gram, and against the output as characters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence, Set
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Example: with ``nfkc`` an output of ``ＶＣＲ`` in full-width letters matches 
 hamza on an alef, or with a tatweel that only makes a word longer, matches what is written with and without them.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Predictions to questions, by id and never by position; everything that does not fit is counted and kept in view."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections import Counter

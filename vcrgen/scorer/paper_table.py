@@ -1,7 +1,5 @@
 """Scores as a paper prints them: one LaTeX table, a model a row, the best in bold, with caption and label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from vcrgen.data.views import View

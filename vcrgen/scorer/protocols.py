@@ -1,7 +1,5 @@
 """The protocols: named, versioned rules of what is compared with what. A score is comparable under one of them only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 

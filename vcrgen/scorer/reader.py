@@ -8,8 +8,6 @@ r"""The reader of outputs: what a model wrote becomes the text that is its answe
 Both tasks read outputs by it, under the protocols of our own. Published protocols keep their rules (``clean.py``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

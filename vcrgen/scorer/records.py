@@ -3,8 +3,6 @@
 Scores are shares from 0 to 1; only the report turns them into percent and rounds. Offsets are character offsets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Score files against a dataset or key of any task."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

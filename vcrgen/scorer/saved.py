@@ -6,8 +6,6 @@ beyond the size that it has to have. A checksum of the whole file shows that it 
 computes it anew, as they could change the scores of the units as well.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

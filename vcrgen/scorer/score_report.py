@@ -1,7 +1,5 @@
 """A scoring as a document and a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The first sentences of a page of scores: at most five, with what was found and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from vcrgen.core.plurals import pluralize

@@ -1,7 +1,5 @@
 """The tables of a scoring: scores by mode and view, other metrics, counts of outputs, scores by group, comparisons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """One output against its spans: clean, tokenise, match, measure. Knows no files and no statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The base of scoring sessions: answers and options of any task, loaded once for any number of files."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The session of Visual Caption Restoration: outputs are matched span by span."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

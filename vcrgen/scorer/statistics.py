@@ -1,7 +1,5 @@
 """From the scores of units to means with intervals: views on the tally, nothing is matched again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

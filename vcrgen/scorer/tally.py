@@ -1,7 +1,5 @@
 """The scores of units in arrays: their size depends on the dataset, not on the number of predictions."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections import Counter

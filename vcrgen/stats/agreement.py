@@ -8,8 +8,6 @@ Alpha and kappa are low where nearly all raters are right, since they take what 
 not. So a report shows both: with 97 % right, alpha of right and wrong may be 0.37 while 97 % of the pairs agree.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar

@@ -5,8 +5,6 @@ curve has such a point for each bin of confidence. The ECE is the mean distance 
 weighted by their answers. It is above 0 even for a calibrated model, whose expected ECE is given as ``by_chance``.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

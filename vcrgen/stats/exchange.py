@@ -1,7 +1,5 @@
 """A test of whether groups differ in a share, exact at every size: which unit is in which group is exchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -14,8 +14,6 @@ resamples (`vcrgen.stats.bootstrap`). Their standard deviation alone would give 
 ``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/validation.md``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import NormalDist

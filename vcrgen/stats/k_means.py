@@ -4,8 +4,6 @@ Each start draws its first centres by k-means++ (Arthur and Vassilvitskii, 2007)
 no point changes its cluster. Tables and starts are axes of the arrays, so there is no loop over either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

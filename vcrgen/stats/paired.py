@@ -4,8 +4,6 @@ Both systems have to be resampled alike, with the same seed and the same groups 
 the difference of two means of one resample is a difference on the same data. `vcrgen.stats.sign_flips` has its p-value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A rank is one more than the number of systems that are significantly better: those without a better one share the first.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

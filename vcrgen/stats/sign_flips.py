@@ -15,8 +15,6 @@ Which groups are flipped depends on the seed, the name of a group and the number
 only its own flipped sums are needed, and the order of systems changes nothing.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ only, and smaller the larger the share that was drawn, as the estimate is of thi
 ``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/validation.md``.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import statistics

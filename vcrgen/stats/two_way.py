@@ -9,8 +9,6 @@ Student's t for their number. ``scripts/measure_study.py`` measures how often su
 tables are in ``docs/validation.md``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ Everything here is a plain function of the study's seed and of numbers: of items
 conditions, from 0; and of raters, from 1 in the order in which they were invited.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum

@@ -4,8 +4,6 @@ The draw of the audit decides which rater judges which item. The key of an item 
 stored, which then cannot be changed any more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ An error is a text that somebody typed for a span and that is not its answer. A 
 excused in the filtered scores, as in Table 3 of the VCR paper.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

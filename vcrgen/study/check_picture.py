@@ -1,7 +1,5 @@
 """The picture of an attention check: its number stands in pixels alone, so that a program has to read them, too."""
 
-from __future__ import annotations
-
 import io
 
 from PIL import Image, ImageDraw, ImageFont

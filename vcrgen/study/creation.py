@@ -1,7 +1,5 @@
 """``vcrgen study init``: a dataset and some options become a study, of which only the raters change any more."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ It counts failed attention checks, repeats with another answer, blank items, and
 people read. Times are those of the service, never those that a browser sends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Exports of a study: outputs as of models, verdicts of an audit, the assignment, payments, and errors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@
 width, kind of quotes, spaces. It never stands for a score.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 

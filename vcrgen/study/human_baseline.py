@@ -1,7 +1,5 @@
 """The scores of people that a leaderboard shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from vcrgen.data.tasks.task import TASKS

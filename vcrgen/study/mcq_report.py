@@ -1,7 +1,5 @@
 """Tables of a report for people who chose options of an MCQ benchmark."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from vcrgen.report.table import Table

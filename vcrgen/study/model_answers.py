@@ -1,7 +1,5 @@
 """Answers of models to the items of a study, graded by the same scorer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

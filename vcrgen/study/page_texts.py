@@ -1,7 +1,5 @@
 """The texts of the pages of a study: those that ship with vcrgen, and those that the maintainers write."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple

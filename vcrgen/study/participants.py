@@ -1,7 +1,5 @@
 """Participants of Prolific: the form of their ids, lists of them, and the hash that stands for one."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """The covered parts of a picture: frames around their lines, and the length of their texts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Agreement of raters on what they typed, while a study runs: nothing here needs an answer, as the service has none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

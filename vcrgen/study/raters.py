@@ -3,8 +3,6 @@
 These go to raters who are invited next, or to volunteers who have finished.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

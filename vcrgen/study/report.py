@@ -1,7 +1,5 @@
 """The report of a study: a document, the scores for a leaderboard, and items with pictures for its page."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tables of a study's report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import mean
 

@@ -5,8 +5,6 @@ passes, with one response to each item, and standard deviations of a sample of r
 has all its responses, both means are the same. In others each response counts alike, however few a pass has.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Where raters reach the service of a study: links that are printed later begin with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """The dataset of a study: its answers, its pictures, and its signature."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import warnings

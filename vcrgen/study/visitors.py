@@ -5,8 +5,6 @@ made from both: whoever knows the id alone gets none. Where all places are taken
 `IDLE` is given to the next visitor.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

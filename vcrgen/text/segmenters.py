@@ -5,8 +5,6 @@ run of characters without white space ("((((…"), so such a run is cut every `L
 tokenised. Longer texts are read in pieces, cut where the tokens cannot change.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ read from the first character on. Adjacent words of one character may be a word 
 decides, in which each character is the beginning, the middle or the end of a word, or a word.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache

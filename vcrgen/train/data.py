@@ -1,7 +1,5 @@
 """Rows for a trainer: of a stream over pairs, or of the training split of a dataset."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

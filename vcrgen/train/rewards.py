@@ -8,8 +8,6 @@ more or another order pays less than one guess for each span, at any skill of th
 character similarity pay for lists of guesses. It is no protocol: a board scores by exact match, which is logged beside.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

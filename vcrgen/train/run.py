@@ -4,8 +4,6 @@ An unfinished one holds ``.vcrgen-finetune`` with the plan and TRL's checkpoints
 ``train.jsonl`` (what TRL logged of every step) and, written last, ``run.json``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

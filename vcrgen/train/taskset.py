@@ -3,8 +3,6 @@
 verifiers finds it by the module name ``vcrgen_env`` (``vf-eval vcrgen-env``), which the wheel has beside the package.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """TRL's trainers and peft's LoRA, made of a model, rows and a recipe. Imports torch, so it is imported late."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ chain of fonts: those that leave as much ink as VCR-WIKI's covers leave of its o
 Other covers have one number, the share of ink that they are expected to hide. It is chosen by the sample's pixels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The style of a language's captions: its shaper, and covers that are calibrated for the fonts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A view as a folder of files: a page that opens without a server, with items in scripts and pictures beside it."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator, Sequence
 from pathlib import Path

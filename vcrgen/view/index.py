@@ -4,8 +4,6 @@ Pictures and captions stay in the dataset and are read for a page at a time. The
 keeps in memory as far as it fits and else in a file without a name; that of a hidden set stays in memory.
 """
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """The page of a view: one template, style and script, for a server and for files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

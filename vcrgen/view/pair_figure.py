@@ -1,7 +1,5 @@
 """One pair with its cover, its answer and the outputs of models as a figure, as papers show them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pairs of VCR datasets as JSON for the page: chosen by row, checked, and read from the dataset a page at a time."""
 
-from __future__ import annotations
-
 import base64
 import io
 import math

@@ -1,7 +1,5 @@
 """What the page is asked for: filters, order and page of items, as its address has them behind ``#``."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 from urllib.parse import parse_qsl
 

@@ -1,7 +1,5 @@
 """Items of multiple-choice benchmarks (MCQ) as JSON for the page: picture, category, question and options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice

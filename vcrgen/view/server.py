@@ -5,8 +5,6 @@ and a request has to name this machine as its host, which one that another site'
 rebinding).
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 import signal

@@ -1,7 +1,5 @@
 """What a view shows: a dataset or a key, the outputs of models, and pages of both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A service of routes, with its guard and its handlers of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from fastapi import FastAPI

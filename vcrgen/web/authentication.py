@@ -1,7 +1,5 @@
 """Authentication by tokens: whoever guesses has to wait soon, and a right token always passes."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from fastapi import Request

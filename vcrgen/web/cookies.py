@@ -1,7 +1,5 @@
 """Cookies by which a service knows a browser again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fastapi import Request, Response

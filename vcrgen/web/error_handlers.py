@@ -1,7 +1,5 @@
 """Handlers of errors: a page for people, JSON for programs, a line in the log."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The log of a service: one JSON object a line on standard error."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Rate limits per client."""
 
-from __future__ import annotations
-
 import ipaddress
 import threading
 import time

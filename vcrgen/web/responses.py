@@ -1,7 +1,5 @@
 """Responses: a sentence for a refused request, as JSON for programs and as text for people."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from fastapi import Request, Response

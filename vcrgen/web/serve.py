@@ -1,7 +1,5 @@
 """Run a service: a socket, a server, and a process beside it, until the service is asked to stop."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Tokens: random words that let somebody in. Only their hashes are stored."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 

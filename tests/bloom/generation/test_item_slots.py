@@ -1,7 +1,5 @@
 """Themes of the places of a set."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

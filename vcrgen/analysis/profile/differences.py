@@ -5,8 +5,6 @@ Example: two models on 106 categories. If they were equally good everywhere, abo
 named, at most one in twenty is expected to be none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple

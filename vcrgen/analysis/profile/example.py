@@ -1,7 +1,5 @@
 """The published scores of BloomBench: its category scores as profiles, and what else the paper prints beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

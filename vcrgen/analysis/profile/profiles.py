@@ -1,7 +1,5 @@
 """Profiles: scores of a model by level and category, computed from category scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -5,8 +5,6 @@ file ``scores_rae.csv`` whose first lines are ``level,subcategory,leaf,count,my-
 ``Remember,symbol recognition,flags,80,0.91,0.84``. The end of the file's name is the method.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

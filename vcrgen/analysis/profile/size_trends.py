@@ -4,8 +4,6 @@ Example: Gemma3-4B, Gemma3-12B and Gemma3-27B are one family. With each doubling
 3.2 points and their LBS falls by 9.9.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

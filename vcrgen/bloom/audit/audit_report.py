@@ -1,7 +1,5 @@
 """The report of an audit: a document, its numbers, the list of rejected items, and what a card says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Estimates of an audit: the share of a benchmark in order, classes of errors, and agreement of raters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

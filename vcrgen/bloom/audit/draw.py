@@ -5,8 +5,6 @@ Every item has one rater, and some have a second one for the agreement of raters
 seed, so the same benchmark and options give the same draw.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rejected items as pages show them: the picture, the question in every language, and the verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

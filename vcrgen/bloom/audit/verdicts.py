@@ -5,8 +5,6 @@ A line is ``{"audit": "...", "rater": 1, "question_id": "...", "answer": "B", "v
 too large, is refused.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

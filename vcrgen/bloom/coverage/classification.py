@@ -1,7 +1,5 @@
 """The category of each item of some sets: by a model, by a list, or by the set itself."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 An item need not be valid in an MCQ benchmark: it may have six options or none, several pictures or none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

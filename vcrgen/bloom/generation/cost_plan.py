@@ -1,7 +1,5 @@
 """Plan of a generated set: calls, tokens and cost, without a request."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """Checks of a whole set: near-duplicates, repeated facts and too many items of a picture, too many longest keys."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ category choose their pictures by their scenes alone, once these are there. Item
 removed when all items are there.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set

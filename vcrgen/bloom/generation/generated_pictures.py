@@ -3,8 +3,6 @@
 Each item has its own pictures: they follow from its scene and its name, so no item waits for another one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

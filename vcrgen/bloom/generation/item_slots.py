@@ -1,7 +1,5 @@
 """The slots of a set, each with a category and a theme."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, count, islice
 from operator import itemgetter

@@ -4,8 +4,6 @@ A file is named after its category: ``Create -_ Creative Generation - Poem.json`
 holds ``scenarios``, a list of texts, and ``keywords``, a list with the search words of each.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The card of a generated set: its generation and its content."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A stage is a coroutine: it yields requests, is sent their replies, and returns a
 nor the other items, and many of them run concurrently.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

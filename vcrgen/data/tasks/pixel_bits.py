@@ -1,7 +1,5 @@
 """The bits that the visible pixels of masked spans leave, from the outputs of ``vcrgen baseline template``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ record and know no task by name. Sentences for web pages are in ``wording.py``, 
 ``vcr.py`` and ``bloom.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

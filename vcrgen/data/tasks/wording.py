@@ -1,7 +1,5 @@
 """Sentences and nouns of each task for web pages and boards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

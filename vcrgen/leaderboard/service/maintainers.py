@@ -1,7 +1,5 @@
 """The page for maintainers: approve, decline, edit and withdraw, each with the maintainer's own token."""
 
-from __future__ import annotations
-
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse

@@ -1,7 +1,5 @@
 """``vcrgen leaderboard serve``: the web service of a board, and beside it the process that scores."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -6,8 +6,6 @@ cookie, sealed, so that nobody's sign-ins push out another's. Each provider send
 a dishonest one that sends them to another provider gets nothing of what that one answers.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

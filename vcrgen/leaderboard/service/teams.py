@@ -1,7 +1,5 @@
 """Work of teams with their token: submit or check a file, list submissions, and choose those that count."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial

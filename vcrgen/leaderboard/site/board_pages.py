@@ -3,8 +3,6 @@
 A new page takes a row here, a template, its rows in ``pages.QUERIES`` and a sentence in the docs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Records in, whole HTML pages out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures, sizes, dates and names as people read them; templates call these functions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

@@ -1,7 +1,5 @@
 """Comparisons on shared bootstrap replicates: two models on one set, one model on a public and a hidden set."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import combinations

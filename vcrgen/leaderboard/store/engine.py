@@ -1,7 +1,5 @@
 """The database of a board."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sqlalchemy import Engine

@@ -4,8 +4,6 @@ Each line also has digests of what the board shows after it. So a change of the 
 `check_board`, and by the next line, before which there is one that says so.
 """
 
-from __future__ import annotations
-
 import getpass
 import hashlib
 import secrets

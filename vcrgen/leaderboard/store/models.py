@@ -1,7 +1,5 @@
 """Pages of single models and teams, and the scores of single submissions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

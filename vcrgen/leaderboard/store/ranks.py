@@ -9,8 +9,6 @@ When a run goes out, its pairs count no more, but the maxima may still be of the
 ranks are too wide, never too narrow. Such a ranking is stale until `refresh` has computed its maxima anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary

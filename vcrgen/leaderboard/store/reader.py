@@ -4,8 +4,6 @@ A `BoardReader` sees one state of the database. Pages and exports render the rec
 else of the scores.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scores: of files; and those without a rank, of people, of the template baseline, of publications."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields

@@ -1,7 +1,5 @@
 """The tables of a board. With any change here, raise ``SCHEMA_VERSION``."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from sqlalchemy import Column, Table
 

@@ -1,7 +1,5 @@
 """The test sets of a board."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path

@@ -15,8 +15,6 @@ of a plain hash would do where rows are only read, but somebody who can choose m
 sums to a given value; the best known way (Wagner's generalised birthdays) takes about 2 to the 2·√4096 = 2^128 steps.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """The life of a submission: queued, scoring, scored or failed, perhaps removed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta

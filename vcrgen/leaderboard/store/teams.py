@@ -1,7 +1,5 @@
 """Teams and their tokens, of which only hashes are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, insert, select, update

@@ -1,7 +1,5 @@
 """How the rows that a transaction changes reach the sums of `state`: each statement is looked at before and after."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ For example, all questions in English, each in four orders of its options:
         ask(picture.question, picture.options, picture.data)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The template baseline on the first strips of a hidden set's public part, without key or font."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

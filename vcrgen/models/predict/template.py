@@ -1,7 +1,5 @@
 """The template attack as a model: it reads the pixels of the strip and neither picture, caption nor question."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Scores of one item of an MCQ benchmark, from all responses of a model in one language and view."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ or with N. Of an open answer it says which option means the same. A part of the 
 too, so that both can be compared.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,8 +8,6 @@ Figures of a file are checked before they are used; those that can be no log-pro
 counted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Load the items of an MCQ benchmark: of a dataset on a disk or in an object store, or of a hidden set's key."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

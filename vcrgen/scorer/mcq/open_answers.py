@@ -7,8 +7,6 @@ the output one after another. Words are in Unicode's form NFKC, without case, pu
 numbers up to twelve are digits.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

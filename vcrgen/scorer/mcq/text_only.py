@@ -7,8 +7,6 @@
 In a good set each of them is right as often as chance: in a quarter of the items, where all have four options.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Logs of Inspect AI (``.eval``), of the tasks of `vcrgen.scorer.inspect`; read by inspect_ai itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that are one JSON value: vcrgen's own form, the VCR repository's, VLMEvalKit's, and logs of lmms-eval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

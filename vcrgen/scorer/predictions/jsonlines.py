@@ -1,7 +1,5 @@
 """JSON Lines: vcrgen's own form, and the sample logs of lmms-eval (``--log_samples``)."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,6 @@ VLMEvalKit calls a file MODEL_TASK, and lmms-eval MODEL/DATE_samples_TASK:
     llava/20260131_120000_samples_vcr_wiki_zh_easy_100.jsonl    of lmms-eval's own, which show VI+TEI
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

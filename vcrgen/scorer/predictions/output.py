@@ -1,7 +1,5 @@
 """One output value, as formats write it: text, a list around a text, null, NaN, or nonsense."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

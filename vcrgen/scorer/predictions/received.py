@@ -8,8 +8,6 @@ are first copied, unpacked, into a temporary file, which is gone when nobody hol
     vcrgen score <(grep stacked preds.jsonl) --data data/my-vcr
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import stat

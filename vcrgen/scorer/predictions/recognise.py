@@ -1,7 +1,5 @@
 """Recognise the format of a file of outputs by its first bytes; of its name, only `.pkl` counts."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

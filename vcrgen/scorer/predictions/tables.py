@@ -3,8 +3,6 @@
 Those are ``index``, ``question``, ``answer`` (a list literal) and ``prediction``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The routes of a study's service."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 

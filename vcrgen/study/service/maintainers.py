@@ -1,7 +1,5 @@
 """The page for maintainers: the progress of raters, and a button for each rater who has dropped out."""
 
-from __future__ import annotations
-
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse

@@ -4,8 +4,6 @@ The service has no answers but those of training items and of audits, so no repl
 audit's item is sent after the rater's own answer. A reply that says "saved" is sent when the response is on the disk.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

@@ -1,7 +1,5 @@
 """``vcrgen study serve``: the service of a study until it is stopped."""
 
-from __future__ import annotations
-
 from vcrgen.core.errors import StudyError
 from vcrgen.study.page_texts import read_text, texts_for, unwritten_consents
 from vcrgen.study.service.app import make_app

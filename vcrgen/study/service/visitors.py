@@ -3,8 +3,6 @@
 The one cookie is a secret of the browser. It makes the token of the visitor's page, and is tied to no id.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from typing import Annotated, Any

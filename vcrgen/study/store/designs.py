@@ -1,7 +1,5 @@
 """The design of a study, the secret of its links, and its maintainers."""
 
-from __future__ import annotations
-
 import json
 
 from sqlalchemy import Connection, insert, select

@@ -1,7 +1,5 @@
 """Shared links of a study, and the visitors who take places by them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, insert, select

@@ -1,7 +1,5 @@
 """The items of a study, their questions and their pictures."""
 
-from __future__ import annotations
-
 import hashlib
 
 from sqlalchemy import Connection, insert, select, update

@@ -1,7 +1,5 @@
 """The raters of a study: their links, their states, and the texts that they agreed to."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update

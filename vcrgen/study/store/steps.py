@@ -1,7 +1,5 @@
 """The steps of raters, their responses, and the slots that nobody has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, false, func, insert, select, update

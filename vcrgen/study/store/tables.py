@@ -1,7 +1,5 @@
 """The tables of a study. A change here needs a new ``VERSION``: a study of another one is refused."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 

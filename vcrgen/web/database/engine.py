@@ -1,7 +1,5 @@
 """Connections to SQLite or PostgreSQL: one writer at a time, and what was acknowledged is on disk."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

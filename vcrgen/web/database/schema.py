@@ -1,7 +1,5 @@
 """Tables of a database: columns by name, and one version of the whole schema."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
