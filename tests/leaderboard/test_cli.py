@@ -85,13 +85,15 @@ def test_a_board_from_beginning_to_end(
     assert succeed(example("import")) == "New rows: 1.\n" and succeed(example("import")) == "New rows: 0.\n"
     code, out, err = run("leaderboard", *example("token"))
     assert code == 0 and re.fullmatch(r"vcr_[\w-]{43}\n", out) and "only time it is shown" in err
+    assert "stays valid" not in err
+    assert "The team's 1 earlier token stays valid." in run("leaderboard", *example("token"))[2]
     code, out, err = run("leaderboard", "token", "board", "--team", "Taem A")
     assert code == 0 and "Taem A is a new team; did you mean Team A? With --revoke, the token of the new" in err
     code, out, err = run("leaderboard", "token", "board", "--team", "Team", "--revoke")
     assert code == 2 and "The team 'Team' has no valid token; did you mean 'Taem A'?" in err
     code, out, err = run("leaderboard", "token", "board", "--team", "Te\N{CYRILLIC SMALL LETTER A}m A")
     assert code == 0 and "may take it for Team A, as the names look the same" in " ".join(err.split())
-    assert "Team A" in succeed(["token", "board"]) and "Tokens that are void now: 1." in succeed(example("token", 1))
+    assert "Team A" in succeed(["token", "board"]) and "Tokens that are void now: 2." in succeed(example("token", 1))
     code, out, err = run("leaderboard", *example("maintainer"))
     assert code == 0 and re.fullmatch(r"vcr_maintainer_[\w-]{43}\n", out) and "only time it is shown" in err
     assert "Tokens that are void now: 1." in succeed(example("maintainer", 1))

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.records import RejectReason
+from vcrgen.text.languages import LANGUAGES
 
 _IMAGES = "look at them in rejects.jsonl, and fetch the pictures again"
+_TITLE_CASE = ", and In Title Case Every Word May Be a Name"
+_SCRIPTS_WITH_CAPITALS = ("LATIN", "CYRILLIC")
 ADVICE: Mapping[RejectReason, str] = {
     RejectReason.NO_IMAGE: "add the files that rejects.jsonl names, or name the right column with "
     "--column image=NAME, or the pictures' folder with --image-root",
@@ -23,7 +26,7 @@ ADVICE: Mapping[RejectReason, str] = {
     RejectReason.TINY: "lower --min-side, or take a source of larger pictures",
     RejectReason.TOO_TALL: "raise --max-height, or lower --max-lines",
     RejectReason.NO_NGRAM: "try a smaller --ngram-size, a larger --max-share, a trained --spacy-model, or the --lang "
-    "of the captions; names and numbers are not masked, and In Title Case Every Word May Be a Name",
+    f"of the captions; names and numbers are not masked{_TITLE_CASE}",
     RejectReason.COVER_MISSED: "take another --cover or --font",
     RejectReason.SETTLED: "lower --least-bits, --least-ink or the bits of --mode",
     RejectReason.NO_ROOM: "lower --distractors",
@@ -34,10 +37,13 @@ ADVICE: Mapping[RejectReason, str] = {
 }
 
 
-def advice(rejected: Mapping[str, int]) -> str:
-    """A sentence on the most frequent reason; empty without rejects."""
+def advice(rejected: Mapping[str, int], lang: str) -> str:
+    """A sentence on the most frequent reason, of captions in a language; empty without rejects."""
     if not rejected:
         return ""
     reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
     total = pluralize(sum(rejected.values()), "reject")
-    return f"Of {total} {count:,} {'is' if count == 1 else 'are'} {reason}: {ADVICE[RejectReason(reason)]}."
+    text = ADVICE[RejectReason(reason)]
+    if LANGUAGES[lang].script not in _SCRIPTS_WITH_CAPITALS:
+        text = text.removesuffix(_TITLE_CASE)
+    return f"Of {total} {count:,} {'is' if count == 1 else 'are'} {reason}: {text}."

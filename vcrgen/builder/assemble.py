@@ -125,7 +125,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, source: S
     if not starts[-1]:
         why_nothing = describe_unmatched(source, config) or "it is empty"
         summary = _rejection_summary(rejected, results, work) if rejected else f"rejected: none; {why_nothing}"
-        raise NoPairsError(f"The source has no usable pair ({summary}). {advice(rejected)}".rstrip())
+        raise NoPairsError(f"The source has no usable pair ({summary}). {advice(rejected, config.lang)}".rstrip())
     seed = config.seed if config.split_seed is None else config.split_seed
     try:
         assignment = assign(
@@ -136,7 +136,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, source: S
         )
     except ConfigError as error:
         mostly_rejected = rejected.total() > starts[-1]
-        raise ConfigError(f"{error} {advice(rejected)}" if mostly_rejected else str(error)) from None
+        raise ConfigError(f"{error} {advice(rejected, config.lang)}" if mostly_rejected else str(error)) from None
     work.subfolder("selections").make()
     contents = {
         split: list(_plan_files(rows, starts, results, config.shard_size)) for split, rows in assignment.splits.items()

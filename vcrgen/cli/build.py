@@ -80,7 +80,7 @@ def build(
     console.print_counts("split", pairs_of)
     console.print_counts("rejected", manifest.rejected)
     if manifest.rejected:
-        console.say(advice(manifest.rejected), highlight=False)
+        console.say(advice(manifest.rejected, merged.lang), highlight=False)
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
     console.print_counts("cleaned", manifest.cleaned)
     if manifest.uncompared:

@@ -377,6 +377,9 @@ def token(
     else:
         typer.echo(commands.give_token(opened, team, label, group=group))
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
+        if valid := dict(teams).get(team):
+            earlier = pluralize(valid, "earlier token stays", "earlier tokens stay")
+            console.err.print(f"The team's {earlier} valid.")
         _doubt_team(team, [name for name, _ in teams], "With --revoke, the token of the new team is void.")
 
 
