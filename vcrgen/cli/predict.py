@@ -160,9 +160,11 @@ def model_of(settings: PredictOptions, prompt: Prompt) -> Model:
 
 def _model_here(folder: Path, settings: PredictOptions, prompt: Prompt) -> Model:
     from vcrgen.models.inprocess import InProcessModel, check_settings
-    from vcrgen.models.loading import load_model
+    from vcrgen.models.loading import check_model, load_model
 
     check_settings(prompt.sampling, prompt.parameters)
+    check_model(folder)
+    console.say_step("loading the model ...")
     loaded = load_model(
         folder, adapter=settings.adapter, device=settings.device, trust_remote_code=settings.trust_remote_code
     )

@@ -36,7 +36,9 @@ def view(
     filters: Annotated[
         str, typer.Option("--filter", metavar="TEXT", help="What the address of the page has behind #.")
     ] = "",
-    out: Annotated[Path | None, out_option("Write a folder that opens without a server; serve nothing.")] = None,
+    out: Annotated[
+        Path | None, out_option("Write a folder that opens without a server, over an earlier one; serve nothing.")
+    ] = None,
     figure: Annotated[
         Path | None,
         typer.Option(

@@ -44,6 +44,7 @@ def test_what_is_printed_and_written(run: Run, here: Path, taught: Path, taught_
     words = ["--transformers", taught, "--limit", 3, "--mode", "hard", "--batch-size", 2, "--out", "p.jsonl"]
     code, out, err = run("predict", taught_data, *words)
     assert code == 0, err
+    assert err.startswith("loading the model ...\n")
     first, second = out.splitlines()
     assert first.startswith("3 replies: 3 answered; 3") and first.endswith(" written.")
     assert second.startswith(f"p.jsonl: 3 outputs of {taught.name}; next: vcrgen score p.jsonl --data {taught_data}")
