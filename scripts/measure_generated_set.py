@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.bloom import known_scenes as known  # noqa: E402
-from tests.bloom.small_model import AUTHOR, JUDGE, KnownScene, SmallModel, load, save, teach  # noqa: E402
+from tests.bloom.small_model import AUTHOR, JUDGE, KnownScene, SmallModel, known_pictures, load, save, teach  # noqa: E402
 from tests.bloom.small_server import SmallServer  # noqa: E402
 from tests.models.fault_server import FaultServer  # noqa: E402
 from vcrgen.bloom.audit.draw import read_draw  # noqa: E402
@@ -46,7 +46,6 @@ from vcrgen.core.files import atomic_path  # noqa: E402
 from vcrgen.core.rng import rng_for  # noqa: E402
 from vcrgen.data.tasks.bloom import LETTERS  # noqa: E402
 from vcrgen.data.tasks.opening import open_task_dataset  # noqa: E402
-from vcrgen.samples.pairs import caption, picture, scene_and_facts  # noqa: E402
 
 RATERS_RIGHT = 0.9  # share of the items of which a simulated rater says what is true
 OVERLAP = 0.5
@@ -62,7 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as passing:
         work = args.work or Path(passing)
-        scenes = builtin(args.pictures)
+        scenes = known_pictures(args.pictures)
         server = SmallServer(taught(work, scenes, args.steps))
         folder = work / ("recorded" if args.record else "measured")
         shutil.rmtree(folder, ignore_errors=True)
@@ -91,15 +90,6 @@ def measure(folder: Path, per_category: int, scenes: Sequence[KnownScene], serve
     tell(truth(server.log, by_picture), facts, folder / "made")
     audit(folder, facts)
     every_command(folder, facts)
-
-
-def builtin(count: int) -> list[KnownScene]:
-    """The first built-in pictures, as the source `samples:COUNT` has them."""
-    found = (scene_and_facts(index) for index in range(count))
-    return [
-        KnownScene(scene.kind, facts, caption("en", index), picture(index))
-        for index, (scene, facts) in enumerate(found)
-    ]
 
 
 def taught(folder: Path, scenes: Sequence[KnownScene], steps: int) -> dict[str, SmallModel]:

@@ -5,14 +5,13 @@ import csv
 import dataclasses
 import functools
 import gc
-import importlib.util
+import importlib
 import json
 import math
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -304,12 +303,7 @@ def proxy(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
 @pytest.fixture(scope="session")
 def faults() -> Any:
     """The module of a server for models that does what real ones do at the worst time."""
-    file = Path(__file__).with_name("models") / "fault_server.py"
-    specification = importlib.util.spec_from_file_location("fault_server", file)
-    assert specification and specification.loader
-    module = sys.modules["fault_server"] = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return importlib.import_module("tests.models.fault_server")
 
 
 @pytest.fixture
@@ -324,11 +318,7 @@ def tinyvlm() -> Any:
     """The module that makes small vision-language models; needs torch and transformers."""
     for package in ("torch", "transformers"):
         pytest.importorskip(package, reason='needs pip install ".[transformers]"')
-    specification = importlib.util.spec_from_file_location("tinyvlm", Path(__file__).with_name("tinyvlm.py"))
-    assert specification and specification.loader
-    module = sys.modules["tinyvlm"] = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return importlib.import_module("tests.tinyvlm")
 
 
 @pytest.fixture(scope="session")
@@ -369,11 +359,7 @@ def taught(tinyvlm: Any, taught_data: Path, request: pytest.FixtureRequest) -> P
 @pytest.fixture(scope="session")
 def hub() -> Iterator[Any]:
     """An imitation of the Hugging Face Hub."""
-    specification = importlib.util.spec_from_file_location("fake_hub", Path(__file__).with_name("hub.py"))
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    made = module.Hub()
+    made = importlib.import_module("tests.hub").Hub()
     yield made
     made.close()
 

@@ -1,28 +1,23 @@
 """Files that others read of the project: citation, hooks, workflow and forms for issues."""
 
-import importlib.util
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.loading import load_script
 from tests.pages import ROOT, Page
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 @pytest.fixture
-def hook() -> ModuleType:
+def hook() -> Any:
     """The hook that compresses the wheel."""
-    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "scripts" / "hatch_build.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("hatch_build")
 
 
 def read(path: str) -> Any:
@@ -71,7 +66,7 @@ def test_forms_for_issues_have_what_is_asked_of_them(name: str) -> None:
     assert any(part.get("validations", {}).get("required") for part in form["body"])
 
 
-def test_the_compressed_wheel_has_the_same_files_in_fewer_bytes(hook: ModuleType, tmp_path: Path) -> None:
+def test_the_compressed_wheel_has_the_same_files_in_fewer_bytes(hook: Any, tmp_path: Path) -> None:
     wheel = tmp_path / "made.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.write(ROOT / "fonts" / "DejaVuSans.ttf", "fonts/one.ttf")
@@ -89,9 +84,7 @@ def test_the_compressed_wheel_has_the_same_files_in_fewer_bytes(hook: ModuleType
     assert after == before and wheel.stat().st_size < 0.97 * size
 
 
-def test_a_wheel_above_the_limit_is_not_built(
-    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wheel_above_the_limit_is_not_built(hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hook.LIMIT == 18_000_000
     monkeypatch.setattr(hook, "LIMIT", 100)
     wheel = tmp_path / "made.whl"

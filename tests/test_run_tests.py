@@ -1,20 +1,16 @@
 """Tests that a change asks for."""
 
-import importlib.util
-from types import ModuleType
+from typing import Any
 
 import pytest
 
+from tests.loading import load_script
 from tests.pages import ROOT
 
 
 @pytest.fixture(scope="module")
-def runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_tests", ROOT / "scripts" / "run_tests.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def runner() -> Any:
+    return load_script("run_tests")
 
 
 @pytest.mark.parametrize(
@@ -34,12 +30,12 @@ def runner() -> ModuleType:
         ("docs/study.md", {"tests/study/test_docs.py", "tests/test_readme.py"}, {"tests/study"}),
     ],
 )
-def test_tests_of_a_change(runner: ModuleType, file: str, among: set[str], not_among: set[str]) -> None:
+def test_tests_of_a_change(runner: Any, file: str, among: set[str], not_among: set[str]) -> None:
     chosen = set(runner.tests_for([file]))
     assert among <= chosen and not not_among & chosen
     assert all((ROOT / path).exists() for path in chosen)
 
 
-def test_a_commit_that_git_does_not_know_is_named(runner: ModuleType) -> None:
+def test_a_commit_that_git_does_not_know_is_named(runner: Any) -> None:
     with pytest.raises(ValueError, match="git knows no commit 'nowhere'"):
         runner.changed_files("nowhere")

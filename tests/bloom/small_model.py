@@ -26,6 +26,7 @@ from tests import tinyvlm
 from tests.bloom import known_scenes as known
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.samples.facts import Facts
+from vcrgen.samples.pairs import caption, picture, scene_and_facts
 
 SIDE = 64  # of pictures, in pixels
 BATCH = 32  # lessons a step
@@ -42,6 +43,15 @@ class KnownScene(NamedTuple):
     facts: Facts
     caption: str
     picture: bytes
+
+
+def known_pictures(count: int) -> list[KnownScene]:
+    """The pictures of `samples:COUNT`, with their facts."""
+    found = (scene_and_facts(index) for index in range(count))
+    return [
+        KnownScene(scene.kind, facts, caption("en", index), picture(index))
+        for index, (scene, facts) in enumerate(found)
+    ]
 
 
 class Lesson(NamedTuple):

@@ -2,11 +2,10 @@
 
 import ast
 import bisect
-import importlib.util
 import itertools
-import sys
 from pathlib import Path
-from types import ModuleType
+
+from tests.loading import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHED = (
@@ -21,22 +20,12 @@ SEARCHED = (
 )  # as in scripts/try_mutations.py, which changes no other files
 
 
-def load() -> ModuleType:
-    """The table, which is no module of the package."""
-    specification = importlib.util.spec_from_file_location("mutations_table", ROOT / "scripts" / "mutations.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["mutations_table"] = module
-    specification.loader.exec_module(module)
-    return module
-
-
 def test_every_mutation_can_be_made() -> None:
     texts = {path: path.read_text("utf-8") for path in sorted((ROOT / "vcrgen").rglob("*")) if path.suffix in SEARCHED}
     whole = "\0".join(texts.values())
     ends = list(itertools.accumulate(len(text) + 1 for text in texts.values()))
     wrong = []
-    for one in load().MUTATIONS:
+    for one in load_script("mutations").MUTATIONS:
         if (places := whole.count(one.old)) != 1:
             wrong.append(f"{one.package}: {one.what}: {places} places hold {one.old!r}")
             continue
@@ -52,7 +41,7 @@ def test_every_mutation_can_be_made() -> None:
 def test_every_mutation_names_tests_that_there_are() -> None:
     """Where a word was no golden file's, no test that could notice was run."""
     golden = [path.stem for path in (ROOT / "tests/golden/values").iterdir()]
-    for one in load().MUTATIONS:
+    for one in load_script("mutations").MUTATIONS:
         for word in one.first.split():
             is_known = (ROOT / word).exists() if "/" in word else any(name.startswith(word) for name in golden)
             assert is_known, f"{one.package}: {one.what}: {word}"

@@ -1,16 +1,14 @@
 """The requests of presets are those that the published programs send, recorded by `scripts/record_requests.py`."""
 
-import base64
-import hashlib
-import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import PIL
 import pytest
-from PIL import Image
 
+from tests.loading import load_script
 from vcrgen.data.pictures import Picture
 from vcrgen.data.views import View
 from vcrgen.models.address import parse_address
@@ -19,6 +17,7 @@ from vcrgen.models.predict.prompts import make_prompt
 from vcrgen.models.presets import PRESETS
 
 REQUESTS = Path(__file__).with_name("requests")
+told: Callable[[Any], Any] = load_script("record_requests").without_pictures
 # Of each preset: the program, and the route in it.
 ROUTES = {
     "vcr-repo-gpt": ("vcr-repo", "gpt"),
@@ -30,26 +29,6 @@ ROUTES = {
 
 def record(program: str) -> Any:
     return json.loads((REQUESTS / f"{program}.json").read_text("utf-8"))
-
-
-def told(body: Any) -> Any:
-    """A body with what tells a picture's bytes in place of them, as in the records."""
-    if isinstance(body, dict):
-        return {name: told(value) for name, value in body.items()}
-    if isinstance(body, list):
-        return [told(value) for value in body]
-    if not isinstance(body, str) or len(body) < 1000:
-        return body
-    start, _, text = body.rpartition(",")
-    data = base64.b64decode(text, validate=True)
-    image = Image.open(io.BytesIO(data))
-    return {
-        "start": start,
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "bytes": len(data),
-        "format": image.format,
-        "size": list(image.size),
-    }
 
 
 def without_bytes(body: Any) -> Any:

@@ -1,15 +1,13 @@
 """Figures of marks that were made up, and the published ones."""
 
-import importlib.util
 import random
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.loading import load_script
 from vcrgen.data.views import View
 from vcrgen.study.options import StudyOptions
 from vcrgen.study.records import Condition, GradedResponse, StudyDesign, StudyItem
@@ -26,7 +24,6 @@ from vcrgen.study.scoring import (
     view_difference,
 )
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 # Table 3 of the paper: N, the decoded numbers of restored texts of three raters, and of those that count when errors
 # with names and dates do not; then the mean and the deviation of both, as printed.
 TABLE_3 = [
@@ -182,18 +179,10 @@ def test_keys_that_may_be_wrong() -> None:
     assert found[1].consensus == found[4].consensus == "" and set(found[1].typed) == {"x", "y"}
 
 
-def _measure() -> Any:
-    specification = importlib.util.spec_from_file_location("measure_study", SCRIPTS / "measure_study.py")
-    assert specification and specification.loader
-    measure = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(measure)
-    return measure
-
-
 @pytest.mark.sweep
 def test_intervals_hold_the_mean_of_raters_of_known_skill() -> None:
     """A small run of scripts/measure_study.py: skills are drawn evenly from 75 to 99 %."""
-    measure = _measure()
+    measure = load_script("measure_study")
     held = float(measure.coverage(60, measure.evenly, 0.87).split()[0])
     assert 88 <= held <= 99.2
 
@@ -231,7 +220,7 @@ def test_who_has_more_items_in_one_view_does_not_widen_the_difference() -> None:
 @pytest.mark.sweep
 def test_intervals_of_differences_hold_the_true_one() -> None:
     """A small run of scripts/measure_study.py: raters of any skill, and a view in which they do just as well."""
-    measure = _measure()
+    measure = load_script("measure_study")
     measure.OTHER_VIEW_MEAN = 0.87
     held = float(measure.coverage_of_differences(40, measure.evenly, 0.87).split()[0])
     assert held >= 88
@@ -239,7 +228,7 @@ def test_intervals_of_differences_hold_the_true_one() -> None:
 
 def test_intervals_beside_a_model_hold_the_true_difference() -> None:
     """A small run of scripts/measure_study.py: three raters of different skill, and a model that is as good."""
-    held, width = _measure().coverage_beside_model(40, (3, 50), (0.6, 1.0), (0.75, 0.75)).split()
+    held, width = load_script("measure_study").coverage_beside_model(40, (3, 50), (0.6, 1.0), (0.75, 0.75)).split()
     assert float(held) >= 88 and float(width.strip("()")) < 50
 
 

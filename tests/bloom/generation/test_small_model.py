@@ -16,13 +16,13 @@ import pytest
 
 from tests.bloom import known_scenes as known
 from tests.bloom.conftest import done
-from tests.bloom.small_model import AUTHOR, JUDGE, KnownScene, teach
+from tests.bloom.small_model import AUTHOR, JUDGE, known_pictures, teach
 from tests.bloom.small_server import SmallServer, read_prompt
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.generation.prompts import category_values, prompt
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.data.tasks.opening import open_task_dataset
-from vcrgen.samples.pairs import caption, picture, scene_and_facts
+from vcrgen.samples.pairs import scene_and_facts
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parents[3]
@@ -120,15 +120,6 @@ def test_the_demo_is_what_a_small_model_says_of_its_pictures(run: Run) -> None:
         assert known.level_of(row["question_en"]) == row["path"].partition("/")[0]
     assert len(true) >= 30 and 0.7 * len(true) <= sum(true) and sum(exact) >= 0.7 * len(exact)
     assert len(set(keys)) == len(keys) and "repeated_fact" in out
-
-
-def known_pictures(count: int) -> list[KnownScene]:
-    """The pictures of `samples:COUNT`, with their facts."""
-    found = (scene_and_facts(index) for index in range(count))
-    return [
-        KnownScene(scene.kind, facts, caption("en", index), picture(index))
-        for index, (scene, facts) in enumerate(found)
-    ]
 
 
 @pytest.mark.extras
