@@ -186,7 +186,7 @@ def test_when_a_set_can_be_closed(stepped: Board) -> None:
     with pytest.raises(LeaderboardError, match=r"has no last day: write one as its `closes` into .*/board.yaml and"):
         close(stepped, SET, ProgressListener())
     want(stepped, changes={SET: {"closes": (now() + timedelta(days=1)).isoformat()}})
-    with pytest.raises(LeaderboardError, match=r"is open until .*; see --early"):
+    with pytest.raises(LeaderboardError, match=r"is open until .*; close it now, for good, with --early"):
         close(stepped, SET, ProgressListener())
     assert events(stepped)[-1] == "dates changed"
     assert close(stepped, SET, ProgressListener(), early=True) == 0

@@ -74,7 +74,10 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
         if lifecycle.closed or lifecycle.retired:
             raise LeaderboardError(f"The set {set_name!r} is {'closed' if lifecycle.closed else 'retired'} already.")
         if lifecycle.closes is not None and now() < lifecycle.closes and not early:
-            raise LeaderboardError(f"The set {set_name!r} is open until {minute(lifecycle.closes)} UTC; see --early.")
+            raise LeaderboardError(
+                f"The set {set_name!r} is open until {minute(lifecycle.closes)} UTC; close it now, for good, with "
+                "--early."
+            )
         if lifecycle.closes is None and not early:
             raise LeaderboardError(
                 f"The set {set_name!r} has no last day: write one as its `closes` into {board.folder / FILE} and run "
