@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BESIDE = ("THIRD_PARTY.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "AGENTS.md", "LICENSE")
+BESIDE = ("THIRD_PARTY.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "AGENTS.md", "CITATION.cff", "LICENSE")
 ROWS = re.compile(r"^## Read on\n\n\| to \| read \|\n\|---\|---\|\n((?:\|.*\|\n)+)\n", re.MULTILINE)
 # The first page has no navigation beside it, which its cards are.
 FRONT = "---\nhide: [navigation, toc]\n---\n\n"
@@ -28,7 +28,7 @@ def gather(out: Path) -> None:
     shutil.copytree(ROOT / "docs", out)
     (out / "index.md").write_text(front_page(as_page((ROOT / "README.md").read_text("utf-8"))), "utf-8")
     for name in BESIDE:
-        target = out / (name if name.endswith(".md") else f"{name}.txt")
+        target = out / (name if Path(name).suffix else f"{name}.txt")
         target.write_text(as_page((ROOT / name).read_text("utf-8")), "utf-8")
     for page in out.rglob("*.md"):
         text = (
