@@ -136,7 +136,9 @@ def test_a_model_that_knows_little_makes_little(run: Run) -> None:
     with FaultServer(SmallServer({"M": model}).answer) as running:
         code, out, err = run(*words, "--endpoint", running.url, "--out", "made")
     assert code == 2 and "rejected: " in err and "Traceback" not in out + err
-    assert run(*words, "--offline", "--ledger", "made.ledger", "--out", "made")[2] == err
+    assert err.endswith(
+        run(*words, "--offline", "--ledger", "made.ledger", "--out", "made")[2]
+    )  # transformers may warn
 
 
 @pytest.mark.extras
