@@ -5,9 +5,10 @@
     python3 scripts/run_tests.py --changed HEAD~3    # the same, since a commit
     python3 scripts/run_tests.py -k layout           # other words go to pytest
 
-Tests run in as many processes as there are processors, at most four; with words for pytest it is one, which begins
-sooner, if `-n 2` or the like is not among them. Tests marked slow, which kill and freeze clusters, are left out: they
-need Ray and the machine for themselves (`.venv/bin/python -m pytest tests/builder/engines/test_survival.py`).
+Tests run in one process more than there are processors, as they often wait, and at most in four; with words for pytest
+it is one, which begins sooner, if `-n 2` or the like is not among them. Tests marked slow, which kill and freeze
+clusters, are left out: they need Ray and the machine for themselves
+(`.venv/bin/python -m pytest tests/builder/engines/test_survival.py`).
 
 Needs Python 3.11 to 3.13 and the package registry. Tests of pages in a browser run where Debian's chromium and
 chromium-driver (or others on the path) are installed, and are skipped with a message elsewhere.
@@ -56,7 +57,8 @@ def main() -> int:
         if code := start(python, check).wait():
             return code
     # Types beside the tests, which often wait.
-    words = [*PARALLEL, "-n", "0" if words else "logical", "-m", "not slow", *words]
+    processes = 0 if words else (os.cpu_count() or 1) + 1
+    words = [*PARALLEL, "-n", str(processes), "-m", "not slow", *words]
     tests, types = start(python, ["pytest", *words]), start(python, ["mypy"])
     if types.wait():
         tests.send_signal(signal.SIGTERM if os.name == "nt" else signal.SIGINT)  # which lets it stop its servers

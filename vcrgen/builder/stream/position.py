@@ -60,6 +60,11 @@ class Position:
         """The number of the first window that may be unfinished."""
         return max([self.done.start, *(share.done.start for share in self.shares)])
 
+    @property
+    def has_later_rows(self) -> bool:
+        """Whether rows after the first window that may be unfinished are finished."""
+        return any(done.rows for done in (self.done, *(share.done for share in self.shares)))
+
     def windows(self, order: Order) -> Windows:
         """Yield the unfinished windows, endlessly."""
         first = self.shares[0].done if self.shares else self.done

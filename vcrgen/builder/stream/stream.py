@@ -244,7 +244,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
                     raise StreamError("The loader hands out pairs that the stream is past; make a new DataLoader.")
             yield batch
         is_whole = place.until is None or self._order.epoch(place.start) < place.until
-        is_whole = is_whole and place.start % self._order.windows == 0 and not place.done.rows
+        is_whole = is_whole and place.start % self._order.windows == 0 and not place.has_later_rows
         if empty and self._rank[1] == 1 and is_whole:  # whole: this iteration went through whole epochs
             raise NoPairsError(self._nothing_usable())
         if self._iteration == iteration:
