@@ -121,6 +121,8 @@ def test_the_baseline_keeps_its_view_where_models_are_scored_in_one(
     }
     printed = " ".join(run("score", outputs, other, *asked).split())
     assert printed.count("in the median") == 1 and "Note: All: hard: " in printed
+    details = run("score", outputs, *asked, "--details")
+    assert all(f"\n{title}: vcrgen-jsonl" in details for title in ("model", "template-1"))
 
 
 def test_bits_are_a_breakdown_and_a_column_of_evidence(run: Run, dataset: Path, outputs: Path, pixels: Path) -> None:

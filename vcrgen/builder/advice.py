@@ -7,7 +7,6 @@ from vcrgen.core.records import RejectReason
 from vcrgen.text.languages import LANGUAGES
 
 _IMAGES = "look at them in rejects.jsonl, and fetch the pictures again"
-_TITLE_CASE = ", and In Title Case Every Word May Be a Name"
 _SCRIPTS_WITH_CAPITALS = ("LATIN", "CYRILLIC")
 ADVICE: Mapping[RejectReason, str] = {
     RejectReason.NO_IMAGE: "add the files that rejects.jsonl names, or name the right column with "
@@ -26,7 +25,7 @@ ADVICE: Mapping[RejectReason, str] = {
     RejectReason.TINY: "lower --min-side, or take a source of larger pictures",
     RejectReason.TOO_TALL: "raise --max-height, or lower --max-lines",
     RejectReason.NO_NGRAM: "try a smaller --ngram-size, a larger --max-share, a trained --spacy-model, or the --lang "
-    f"of the captions; names and numbers are not masked{_TITLE_CASE}",
+    "of the captions; names and numbers are not masked",
     RejectReason.COVER_MISSED: "take another --cover or --font",
     RejectReason.SETTLED: "lower --least-bits, --least-ink or the bits of --mode",
     RejectReason.NO_ROOM: "lower --distractors",
@@ -44,6 +43,6 @@ def advice(rejected: Mapping[str, int], lang: str) -> str:
     reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
     total = pluralize(sum(rejected.values()), "reject")
     text = ADVICE[RejectReason(reason)]
-    if LANGUAGES[lang].script not in _SCRIPTS_WITH_CAPITALS:
-        text = text.removesuffix(_TITLE_CASE)
+    if reason == RejectReason.NO_NGRAM and LANGUAGES[lang].script in _SCRIPTS_WITH_CAPITALS:
+        text += ", and In Title Case Every Word May Be a Name"
     return f"Of {total} {count:,} {'is' if count == 1 else 'are'} {reason}: {text}."

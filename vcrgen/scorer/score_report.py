@@ -191,19 +191,21 @@ def score_page(results: Sequence[RunResult], comparisons: Sequence[Comparison], 
     return html_page(page)
 
 
+def _common_notes(models: Sequence[RunResult]) -> list[str]:
+    """The notes that all models have, but those on outputs, which a mode and view begin."""
+    cells = tuple(f"{cell.view.label}, {cell.variant}: " for cell in models[0].cells)
+    notes = [note for note in models[0].notes if not note.startswith(cells)]
+    return [note for note in notes if all(note in model.notes for model in models)]
+
+
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:
     """Notes and problems of all runs, as sentences; a note on the spans, which all models have, once."""
     models = [result for result in results if not result.from_pixels]
-    cells = tuple(f"{cell.view.label}, {cell.variant}: " for cell in models[0].cells)  # on outputs of one model
-    common = [
-        note
-        for note in models[0].notes
-        if models[1:] and not note.startswith(cells) and all(note in model.notes for model in models)
-    ]
+    common = _common_notes(models) if len(models) > 1 else []
     yield from (f"All: {note}" for note in common)
     for result in results:
         head = f"{result.title}: " if len(results) > 1 else ""
-        said = {note for model in models if result.from_pixels for note in model.notes}.union(common)
+        said = [note for model in models for note in model.notes] if result.from_pixels else common
         for note in result.notes:
             if note not in said:
                 yield head + note
